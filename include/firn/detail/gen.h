@@ -1,0 +1,180 @@
+/* SPDX-FileCopyrightText: The firn authors */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The generator's memory and its straight path, shared by the stable and the inline lane. */
+#ifndef FIRN_DETAIL_GEN_H
+#define FIRN_DETAIL_GEN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <firn/detail/atomic.h>
+#include <firn/detail/attributes.h>
+#include <firn/detail/clock.h>
+#include <firn/detail/word.h>
+#include <firn/error.h>
+#include <firn/layout.h>
+
+/* What the path needs of a layout. Constant for a generator; a compile-time constant in the inline lane. */
+struct firn_shape {
+	int64_t epoch_ms;
+	uint64_t span_ms;    /* readings in [epoch_ms, epoch_ms + span_ms) have a tick; at most 2^62 */
+	uint32_t tick_ms;
+	uint8_t seq_bits;
+	uint8_t seq_shift;
+	uint8_t time_shift;
+	uint8_t spread_bits;
+};
+
+/* Counters off the path. A stripe is shared by few threads; a sum over all is exact at rest. */
+enum firni_tally {
+	FIRNI_TALLY_SKIPPED,  /* words passed over by takes */
+	FIRNI_TALLY_LIFTED,   /* words passed over by observe */
+	FIRNI_TALLY_BORROWED,
+	FIRNI_TALLY_RETRIES,
+	FIRNI_TALLY_LIFTS,
+	FIRNI_TALLY_RENEWALS,
+	FIRNI_TALLY_EXHAUSTED,
+	FIRNI_TALLY_CLOCK_BACK,
+	FIRNI_TALLY_FENCED,
+	FIRNI_TALLY_TIME_OVER,
+	FIRNI_TALLY_BEFORE_EPOCH,
+	FIRNI_TALLY_SEALED,
+	FIRNI_TALLY_FORKED,
+	FIRNI_TALLY_CLOCK,
+	FIRNI_TALLIES = 16
+};
+#define FIRNI_STRIPES 8
+
+struct firni_stripe {
+	struct firni_atomic64 tally[FIRNI_TALLIES];
+} FIRNI_ALIGNED(FIRNI_LINE);
+
+/*
+ * The shared part: pointer-free, so it may lie in the handle, in shared memory or in a
+ * memfd. The word and the limit share a line: a taker needs both, and the limit is written
+ * a few times a second at most.
+ */
+struct firni_state {
+	struct firni_atomic64 word;  /* writers: takers, lifts, seal */
+	struct firni_atomic64 limit; /* writers: raise_limit, renew; readers: takers */
+	/* Off the path. */
+	struct firni_atomic64 end FIRNI_ALIGNED(FIRNI_LINE); /* the word that the first seal found */
+	struct firni_atomic64 start;   /* the word before the first ID */
+	struct firni_atomic64 synced;  /* FILE: sequence number of the newest slot known durable */
+	struct firni_atomic64 failure; /* FILE: the final error, negated; 0 while healthy */
+	uint64_t magic;                /* format tag; written once, before anybody else can see it */
+	uint64_t identity[2];          /* random; ties this memory to the slots that were written for it */
+	uint64_t fingerprint;          /* of the layout */
+	uint64_t node;
+	struct firni_stripe stripe[FIRNI_STRIPES];
+} FIRNI_ALIGNED(FIRNI_LINE);
+
+struct firni_mark_file; /* src/gen/mark_file.h */
+
+struct firn_gen {
+	/* Read on every call, never written after opening. */
+	struct firni_state *state;
+	struct firn_clock *clock;
+	const volatile uint64_t *alive; /* 0 in a child that must not issue: a page wiped by fork, or a constant 1 */
+	uint64_t node_image;            /* the node's bits where they lie in an ID */
+	uint64_t lead_words;            /* first word beyond the lead bound, counted from the clock's tick */
+	struct firn_shape shape;
+	/* Off the path. */
+	uint64_t node;
+	uint32_t lead_ms_max;
+	uint32_t lock_wait_ms;
+	uint32_t horizon_ms;
+	int32_t sharing;                /* enum firn_gen_sharing */
+	int32_t owner_pid;              /* who opened it */
+	int32_t allocated;              /* by us, rather than in the caller's memory */
+	uint64_t fork_count;            /* of the process at opening: children may share the word since */
+	struct firni_mark_file *mark;   /* FILE only */
+	struct firn_layout layout;
+	struct firni_state own;         /* PRIVATE: the state itself */
+} FIRNI_ALIGNED(FIRNI_LINE);
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Count a take that entered a tick, skipped words or lost a swap. Lock-free, any thread. */
+FIRN_API void firni_gen_turn(struct firn_gen *gen, const struct firn_shape *shape, int64_t now_ms,
+                             uint64_t count, const struct firni_take *take);
+
+/* Name and count a refusal: which bound it was that the values seen did not meet. */
+FIRN_API int firni_gen_refuse(struct firn_gen *gen, const struct firn_shape *shape, int64_t now_ms,
+                              uint64_t count, uint64_t limit, uint64_t seen);
+
+/* The cold exit of a failed reading: counted, FIRN_E_FORKED or FIRN_E_CLOCK. */
+FIRN_API int firni_gen_refuse_clock(struct firn_gen *gen);
+
+/* The cold exit of a child: counted, FIRN_E_FORKED. */
+FIRN_API int firni_gen_refuse_forked(struct firn_gen *gen);
+
+#ifdef __cplusplus
+}
+#endif
+
+FIRNI_INLINE uint64_t
+firni_shape_id(const struct firn_shape *shape, uint64_t node_image, uint64_t word)
+{
+	uint64_t sequence = word & ((UINT64_C(1) << shape->seq_bits) - 1);
+
+	return (word >> shape->seq_bits) << shape->time_shift | sequence << shape->seq_shift | node_image;
+}
+
+/* Where in a fresh tick the sequence starts: Fibonacci hashing, so that neighbouring ticks lie far apart. */
+FIRNI_INLINE uint64_t
+firni_shape_offset(const struct firn_shape *shape, uint64_t tick)
+{
+	if (shape->spread_bits == 0)
+		return 0;
+	return tick * UINT64_C(0x9E3779B97F4A7C15) >> (64 - shape->spread_bits);
+}
+
+/*
+ * The straight path: clock, word, and one cold exit for each way to refuse. [S-10..S-14]
+ *
+ * The child test stands after the swap, so that a fork from a signal handler in the middle
+ * of a call is seen too: the swap then went into the child's own copy of the word, and
+ * nothing is handed out.
+ */
+FIRNI_INLINE int
+firni_gen_take(struct firn_gen *gen, const struct firn_shape *shape, uint64_t count, uint64_t *first)
+{
+	struct firni_state *state = gen->state;
+	struct firni_take take;
+	int64_t now_ms;
+
+	if (FIRNI_UNLIKELY(firni_clock_read(gen->clock, &now_ms) != 0))
+		return firni_gen_refuse_clock(gen);
+
+	uint64_t limit = firni_atomic64_load(&state->limit);
+	uint64_t tick = (uint64_t)now_ms - (uint64_t)shape->epoch_ms;
+
+	/* One test for both ends: a reading below the epoch wraps to far above any span. */
+	if (FIRNI_UNLIKELY(tick >= shape->span_ms))
+		return firni_gen_refuse(gen, shape, now_ms, count, limit, firni_atomic64_load(&state->word));
+	if (shape->tick_ms != 1)
+		tick /= shape->tick_ms;
+
+	uint64_t now_word = tick << shape->seq_bits;
+	uint64_t bound = now_word + gen->lead_words; /* both at most 2^63: no wrap */
+
+	if (bound > limit)
+		bound = limit;
+	if (FIRNI_UNLIKELY(!firni_word_take(&state->word, now_word + firni_shape_offset(shape, tick),
+	                                    bound, count, &take)))
+		return firni_gen_refuse(gen, shape, now_ms, count, limit, take.seen);
+	if (FIRNI_UNLIKELY(*gen->alive == 0))
+		return firni_gen_refuse_forked(gen);
+
+	/* Still in the tick of the last word, nothing skipped, no swap lost: nothing to count. */
+	if (FIRNI_UNLIKELY(((take.seen - 1) ^ (take.first + count - 1)) >> shape->seq_bits != 0 ||
+	                   take.first != take.seen || take.retries != 0))
+		firni_gen_turn(gen, shape, now_ms, count, &take);
+	*first = take.first;
+	return FIRN_OK;
+}
+
+#endif

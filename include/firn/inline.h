@@ -1,0 +1,84 @@
+/* SPDX-FileCopyrightText: The firn authors */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inline lane: the same path with the layout known at compile time. Opt in by including this file. */
+#ifndef FIRN_INLINE_H
+#define FIRN_INLINE_H
+
+#include <firn/detail/gen.h>
+#include <firn/gen.h>
+
+/*
+ * This lane trades the stable ABI for speed: a program that uses it must be compiled against
+ * the headers of the very libfirn it runs with (firn_inline_check refuses another).
+ *
+ *     static const struct firn_shape shape = FIRN_INLINE_SHAPE(1767225600000, 1, 41, 10, 12);
+ *     ...
+ *     if (firn_inline_check(gen, &shape) != 0) ...      once, after opening
+ *     if (firn_inline_next(gen, &shape, &id) != 0) ...  on the path
+ */
+
+/*
+ * Time on top, the node below it, the sequence at the bottom: epoch in Unix ms, tick in ms,
+ * bits. The node may be several fields; node_bits is their sum.
+ */
+#define FIRN_INLINE_SHAPE(epoch_ms, tick_ms, time_bits, node_bits, seq_bits) \
+	{ (epoch_ms), FIRNI_INLINE_SPAN(time_bits, tick_ms), (tick_ms), (seq_bits), 0, \
+	  (node_bits) + (seq_bits), 0 }
+
+/* Milliseconds of 2^time_bits ticks, at most 2^62. */
+#define FIRNI_INLINE_SPAN(time_bits, tick_ms) \
+	((UINT64_C(1) << (time_bits)) > (UINT64_C(1) << 62) / (tick_ms) \
+	         ? UINT64_C(1) << 62 \
+	         : (UINT64_C(1) << (time_bits)) * (tick_ms))
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The size of this lane's structures in the library that runs. */
+FIRN_API FIRN_MUST_USE int firni_inline_check(const struct firn_gen *gen, const struct firn_shape *shape,
+                                              size_t gen_size, size_t clock_size);
+
+#ifdef __cplusplus
+}
+#endif
+
+/*
+ * 0 if shape is the generator's own and the headers fit the library; FIRN_E_INVALID for
+ * other headers or a spread (which this lane leaves to the stable one), FIRN_E_LAYOUT for
+ * another layout.
+ */
+static inline FIRN_MUST_USE int
+firn_inline_check(const struct firn_gen *gen, const struct firn_shape *shape)
+{
+	return firni_inline_check(gen, shape, sizeof(struct firn_gen), sizeof(struct firn_clock));
+}
+
+/* firn_gen_next, inlined. shape is a constant that firn_inline_check accepted; gen is not NULL. */
+FIRNI_INLINE FIRN_MUST_USE int
+firn_inline_next(struct firn_gen *gen, const struct firn_shape *shape, uint64_t *id)
+{
+	uint64_t word;
+	int error = firni_gen_take(gen, shape, 1, &word);
+
+	if (FIRNI_UNLIKELY(error != FIRN_OK))
+		return error;
+	*id = firni_shape_id(shape, gen->node_image, word);
+	return FIRN_OK;
+}
+
+/* firn_gen_next_n, inlined. count is at least 1. */
+FIRNI_INLINE FIRN_MUST_USE int
+firn_inline_next_n(struct firn_gen *gen, const struct firn_shape *shape, uint64_t id[], size_t count)
+{
+	uint64_t word;
+	int error = firni_gen_take(gen, shape, count, &word);
+
+	if (FIRNI_UNLIKELY(error != FIRN_OK))
+		return error;
+	for (size_t i = 0; i < count; i++)
+		id[i] = firni_shape_id(shape, gen->node_image, word + i);
+	return FIRN_OK;
+}
+
+#endif
