@@ -80,6 +80,7 @@ struct firn_gen {
 	uint64_t lead_words;            /* first word beyond the lead bound, counted from the clock's tick */
 	struct firn_shape shape;
 	/* Off the path. */
+	const volatile uint64_t *range_alive; /* as alive, but always the wiped page: a range is never shared */
 	uint64_t node;
 	uint32_t lead_ms_max;
 	uint32_t lock_wait_ms;

@@ -1,0 +1,154 @@
+/* SPDX-FileCopyrightText: The firn authors */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The stable lane's path and the cold exits of both lanes: naming refusals, counting turns. */
+#include <firn/detail/gen.h>
+#include <firn/gen.h>
+
+#include "gen/state.h"
+
+int
+firn_gen_next(struct firn_gen *gen, uint64_t *id)
+{
+	uint64_t word;
+
+	if (FIRNI_UNLIKELY(gen == NULL || id == NULL))
+		return FIRN_E_INVALID;
+	int error = firni_gen_take(gen, &gen->shape, 1, &word);
+
+	if (FIRNI_UNLIKELY(error != FIRN_OK))
+		return error;
+	*id = firni_shape_id(&gen->shape, gen->node_image, word);
+	return FIRN_OK;
+}
+
+int
+firn_gen_next_n(struct firn_gen *gen, uint64_t id[], size_t count)
+{
+	uint64_t word;
+
+	if (FIRNI_UNLIKELY(gen == NULL || id == NULL || count == 0))
+		return FIRN_E_INVALID;
+	int error = firni_gen_take(gen, &gen->shape, count, &word);
+
+	if (FIRNI_UNLIKELY(error != FIRN_OK))
+		return error;
+	for (size_t i = 0; i < count; i++)
+		id[i] = firni_shape_id(&gen->shape, gen->node_image, word + i);
+	return FIRN_OK;
+}
+
+int
+firn_gen_reserve(struct firn_gen *gen, uint64_t count, struct firn_range *range)
+{
+	uint64_t word;
+
+	if (FIRNI_UNLIKELY(gen == NULL || range == NULL || count == 0))
+		return FIRN_E_INVALID;
+	int error = firni_gen_take(gen, &gen->shape, count, &word);
+
+	if (FIRNI_UNLIKELY(error != FIRN_OK))
+		return error;
+	range->gen = gen;
+	range->word = word;
+	range->left = count;
+	return FIRN_OK;
+}
+
+int
+firn_range_next(struct firn_range *range, uint64_t *id)
+{
+	if (FIRNI_UNLIKELY(range == NULL || id == NULL || range->gen == NULL))
+		return FIRN_E_INVALID;
+	/* A shared word may be forked, a range of it not: both processes would hold the same words. */
+	if (FIRNI_UNLIKELY(*range->gen->range_alive == 0))
+		return FIRN_E_FORKED;
+	if (FIRNI_UNLIKELY(range->left == 0))
+		return FIRN_E_EXHAUSTED;
+	*id = firni_shape_id(&range->gen->shape, range->gen->node_image, range->word);
+	range->word++;
+	range->left--;
+	return FIRN_OK;
+}
+
+/* The tick of a reading that has one. */
+static uint64_t
+tick_of(const struct firn_shape *shape, int64_t now_ms)
+{
+	return ((uint64_t)now_ms - (uint64_t)shape->epoch_ms) / shape->tick_ms;
+}
+
+void
+firni_gen_turn(struct firn_gen *gen, const struct firn_shape *shape, int64_t now_ms, uint64_t count,
+               const struct firni_take *take)
+{
+	struct firni_state *state = gen->state;
+	uint64_t tick = tick_of(shape, now_ms);
+	uint64_t last = (take->first + count - 1) >> shape->seq_bits;
+	/* The last tick that was entered before this take; a tick is borrowed when it is entered early. */
+	uint64_t entered = take->seen == 0 ? 0 : (take->seen - 1) >> shape->seq_bits;
+	uint64_t reached = entered > tick ? entered : tick;
+
+	if (take->first != take->seen)
+		firni_state_count(state, FIRNI_TALLY_SKIPPED, take->first - take->seen);
+	if (last > reached)
+		firni_state_count(state, FIRNI_TALLY_BORROWED, last - reached);
+	if (take->retries != 0)
+		firni_state_count(state, FIRNI_TALLY_RETRIES, take->retries);
+}
+
+static int
+refuse(struct firn_gen *gen, enum firni_tally tally, int error)
+{
+	firni_state_count(gen->state, tally, 1);
+	return error;
+}
+
+int
+firni_gen_refuse_forked(struct firn_gen *gen)
+{
+	return refuse(gen, FIRNI_TALLY_FORKED, FIRN_E_FORKED);
+}
+
+int
+firni_gen_refuse_clock(struct firn_gen *gen)
+{
+	if (*gen->alive == 0)
+		return firni_gen_refuse_forked(gen);
+	return refuse(gen, FIRNI_TALLY_CLOCK, FIRN_E_CLOCK);
+}
+
+/*
+ * The bounds were tested together on the path; here they are told apart, in the order of
+ * the specification (S-20 to S-27), on the very values that were refused.
+ */
+int
+firni_gen_refuse(struct firn_gen *gen, const struct firn_shape *shape, int64_t now_ms, uint64_t count,
+                 uint64_t limit, uint64_t seen)
+{
+	uint64_t words = firni_state_words(&gen->layout);
+
+	if (*gen->alive == 0)
+		return firni_gen_refuse_forked(gen);
+	if (seen == FIRNI_WORD_SEALED)
+		return refuse(gen, FIRNI_TALLY_SEALED, FIRN_E_SEALED);
+	if (now_ms < shape->epoch_ms)
+		return refuse(gen, FIRNI_TALLY_BEFORE_EPOCH, FIRN_E_BEFORE_EPOCH);
+	if ((uint64_t)now_ms - (uint64_t)shape->epoch_ms >= shape->span_ms)
+		return refuse(gen, FIRNI_TALLY_TIME_OVER, FIRN_E_TIME_OVER);
+
+	uint64_t tick = tick_of(shape, now_ms);
+	uint64_t floor = (tick << shape->seq_bits) + firni_shape_offset(shape, tick);
+	uint64_t first = seen > floor ? seen : floor;
+
+	if (first >= words || words - first < count)
+		return refuse(gen, FIRNI_TALLY_TIME_OVER, FIRN_E_TIME_OVER);
+	if (first >= limit || limit - first < count)
+		return refuse(gen, FIRNI_TALLY_FENCED, FIRN_E_FENCED);
+
+	/* Only a clock that went back leaves the word's own last tick beyond the lead. */
+	uint64_t last_tick = seen == 0 ? 0 : (seen - 1) >> shape->seq_bits;
+
+	if (last_tick > tick && last_tick - tick > (gen->lead_words >> shape->seq_bits) - 1)
+		return refuse(gen, FIRNI_TALLY_CLOCK_BACK, FIRN_E_CLOCK_BACK);
+	return refuse(gen, FIRNI_TALLY_EXHAUSTED, FIRN_E_EXHAUSTED);
+}

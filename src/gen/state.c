@@ -1,0 +1,77 @@
+/* SPDX-FileCopyrightText: The firn authors */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The shared part of a generator: laying it out in memory, sealing it, counting in it. */
+#include "gen/state.h"
+
+#include <errno.h>
+
+/* Fits a memfd's first page together with room to spare, and is the same in every process. */
+_Static_assert(sizeof(struct firni_state) <= 4096, "the state must fit one page");
+_Static_assert(FIRNI_TALLY_CLOCK < FIRNI_TALLIES, "a stripe has room for every tally");
+
+uint64_t
+firni_state_words(const struct firn_layout *layout)
+{
+	return UINT64_C(1) << (layout->time_bits + layout->seq_bits);
+}
+
+void
+firni_state_init(struct firni_state *state, const struct firn_layout *layout, uint64_t node,
+                 uint64_t start, uint64_t limit)
+{
+	uint64_t words = firni_state_words(layout);
+
+	state->magic = FIRNI_STATE_MAGIC;
+	state->fingerprint = firn_layout_fingerprint(layout);
+	state->node = node;
+	firni_atomic64_store(&state->start, start);
+	firni_atomic64_store(&state->end, FIRNI_WORD_SEALED);
+	firni_atomic64_store(&state->limit, limit < words ? limit : words);
+	firni_atomic64_store(&state->word, start);
+}
+
+uint64_t
+firni_state_seal(struct firni_state *state)
+{
+	uint64_t word = firni_word_seal(&state->word);
+
+	/*
+	 * Only the first seal finds a word. A reader between the exchange and this store sees
+	 * "sealed, end not yet known" and waits for no one: it takes the limit, which is above.
+	 */
+	if (word != FIRNI_WORD_SEALED)
+		firni_atomic64_store(&state->end, word);
+	return firni_state_word(state);
+}
+
+uint64_t
+firni_state_word(const struct firni_state *state)
+{
+	uint64_t word = firni_atomic64_load(&state->word);
+
+	if (word == FIRNI_WORD_SEALED)
+		word = firni_atomic64_load(&state->end);
+	if (word == FIRNI_WORD_SEALED)
+		word = firni_atomic64_load(&state->limit);
+	return word;
+}
+
+void
+firni_state_count(struct firni_state *state, enum firni_tally tally, uint64_t amount)
+{
+	/* Where errno lies tells threads apart without thread-local storage of our own. */
+	uintptr_t thread = (uintptr_t)&errno;
+	uint64_t stripe = (uint64_t)thread * UINT64_C(0x9E3779B97F4A7C15) >> 61;
+
+	firni_atomic64_fetch_add(&state->stripe[stripe % FIRNI_STRIPES].tally[tally], amount);
+}
+
+uint64_t
+firni_state_total(const struct firni_state *state, enum firni_tally tally)
+{
+	uint64_t total = 0;
+
+	for (unsigned i = 0; i < FIRNI_STRIPES; i++)
+		total += firni_atomic64_load(&state->stripe[i].tally[tally]);
+	return total;
+}

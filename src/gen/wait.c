@@ -1,0 +1,122 @@
+/* SPDX-FileCopyrightText: The firn authors */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Waiting for an ID: one deadline for the whole call, sleeping, renewing the mark on the way. */
+#include <firn/gen.h>
+
+#include <firn/detail/gen.h>
+#include <firn/error.h>
+
+#include "gen/state.h"
+
+/*
+ * How many ms the clock must move before count words fit under the lead bound (S-30); 0 if
+ * they fit now, -1 if no wait helps. Asked only after a refusal: the path knows nothing of it.
+ */
+static int64_t
+over_ms(struct firn_gen *gen, uint64_t count)
+{
+	uint64_t seen = firni_atomic64_load(&gen->state->word);
+	uint64_t words = firni_state_words(&gen->layout);
+	uint64_t tick;
+	int64_t now_ms;
+
+	if (firn_clock_read(gen->clock, &now_ms) != FIRN_OK ||
+	    firn_layout_tick(&gen->layout, now_ms, &tick) != FIRN_OK)
+		return -1;
+	uint64_t floor = (tick << gen->shape.seq_bits) + firni_shape_offset(&gen->shape, tick);
+	uint64_t first = seen > floor ? seen : floor;
+
+	if (first >= words || words - first < count)
+		return -1;
+	uint64_t top = (first + count - 1) >> gen->shape.seq_bits;
+
+	if (top <= tick)
+		return 0;
+	uint64_t lead = (top - tick) * gen->layout.tick_ms;
+
+	return lead <= gen->lead_ms_max ? 0 : (int64_t)(lead - gen->lead_ms_max);
+}
+
+/* The path, again and again until it succeeds, cannot, or the time is up. */
+static int
+take_wait(struct firn_gen *gen, uint32_t wait_ms, uint64_t count, uint64_t *first)
+{
+	int64_t start_ns = firn_clock_elapsed_ns(gen->clock);
+
+	for (;;) {
+		int error = firni_gen_take(gen, &gen->shape, count, first);
+		int64_t over = 1;
+
+		if (error == FIRN_OK)
+			return FIRN_OK;
+		if (error == FIRN_E_FENCED && gen->mark != NULL) {
+			uint64_t limit = firni_atomic64_load(&gen->state->limit);
+			int renewed = firn_gen_renew(gen, NULL);
+
+			if (renewed != FIRN_OK)
+				return renewed;
+			/* Unchanged: the batch reaches further than the mark, until the clock has moved. */
+			if (firni_atomic64_load(&gen->state->limit) != limit)
+				continue;
+		} else if (error == FIRN_E_EXHAUSTED || error == FIRN_E_CLOCK_BACK) {
+			over = over_ms(gen, count);
+		} else {
+			return error;
+		}
+
+		int64_t now_ns = firn_clock_elapsed_ns(gen->clock);
+		int64_t left_ns = (int64_t)wait_ms * 1000000 - (now_ns - start_ns);
+
+		if (start_ns < 0 || now_ns < 0 || over < 0 || over > wait_ms || left_ns < over * 1000000 ||
+		    left_ns <= 0)
+			return error;
+		/* 0: the clock moved between the refusal and the question. */
+		if (over > 0)
+			firn_clock_sleep_ns(gen->clock, 1000000);
+	}
+}
+
+int
+firn_gen_next_wait(struct firn_gen *gen, uint32_t wait_ms, uint64_t *id)
+{
+	uint64_t word;
+
+	if (gen == NULL || id == NULL)
+		return FIRN_E_INVALID;
+	int error = take_wait(gen, wait_ms, 1, &word);
+
+	if (error == FIRN_OK)
+		*id = firni_shape_id(&gen->shape, gen->node_image, word);
+	return error;
+}
+
+int
+firn_gen_next_n_wait(struct firn_gen *gen, uint32_t wait_ms, uint64_t id[], size_t count)
+{
+	uint64_t word;
+
+	if (gen == NULL || id == NULL || count == 0)
+		return FIRN_E_INVALID;
+	int error = take_wait(gen, wait_ms, count, &word);
+
+	for (size_t i = 0; error == FIRN_OK && i < count; i++)
+		id[i] = firni_shape_id(&gen->shape, gen->node_image, word + i);
+	return error;
+}
+
+int
+firn_gen_reserve_wait(struct firn_gen *gen, uint32_t wait_ms, uint64_t count, struct firn_range *range)
+{
+	uint64_t word;
+
+	if (gen == NULL || range == NULL || count == 0)
+		return FIRN_E_INVALID;
+	int error = take_wait(gen, wait_ms, count, &word);
+
+	if (error == FIRN_OK) {
+		range->gen = gen;
+		range->word = word;
+		range->left = count;
+	}
+	return error;
+}
