@@ -58,7 +58,7 @@ firn_inline_check(const struct firn_gen *gen, const struct firn_shape *shape)
 FIRNI_INLINE FIRN_MUST_USE int
 firn_inline_next(struct firn_gen *gen, const struct firn_shape *shape, uint64_t *id)
 {
-	uint64_t word;
+	uint64_t word = 0;
 	int error = firni_gen_take(gen, shape, 1, &word);
 
 	if (FIRNI_UNLIKELY(error != FIRN_OK))
@@ -71,7 +71,7 @@ firn_inline_next(struct firn_gen *gen, const struct firn_shape *shape, uint64_t 
 FIRNI_INLINE FIRN_MUST_USE int
 firn_inline_next_n(struct firn_gen *gen, const struct firn_shape *shape, uint64_t id[], size_t count)
 {
-	uint64_t word;
+	uint64_t word = 0;
 	int error = firni_gen_take(gen, shape, count, &word);
 
 	if (FIRNI_UNLIKELY(error != FIRN_OK))

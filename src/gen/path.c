@@ -9,7 +9,7 @@
 int
 firn_gen_next(struct firn_gen *gen, uint64_t *id)
 {
-	uint64_t word;
+	uint64_t word = 0;
 
 	if (FIRNI_UNLIKELY(gen == NULL || id == NULL))
 		return FIRN_E_INVALID;
@@ -24,7 +24,7 @@ firn_gen_next(struct firn_gen *gen, uint64_t *id)
 int
 firn_gen_next_n(struct firn_gen *gen, uint64_t id[], size_t count)
 {
-	uint64_t word;
+	uint64_t word = 0;
 
 	if (FIRNI_UNLIKELY(gen == NULL || id == NULL || count == 0))
 		return FIRN_E_INVALID;
@@ -40,7 +40,7 @@ firn_gen_next_n(struct firn_gen *gen, uint64_t id[], size_t count)
 int
 firn_gen_reserve(struct firn_gen *gen, uint64_t count, struct firn_range *range)
 {
-	uint64_t word;
+	uint64_t word = 0;
 
 	if (FIRNI_UNLIKELY(gen == NULL || range == NULL || count == 0))
 		return FIRN_E_INVALID;

@@ -79,7 +79,7 @@ take_wait(struct firn_gen *gen, uint32_t wait_ms, uint64_t count, uint64_t *firs
 int
 firn_gen_next_wait(struct firn_gen *gen, uint32_t wait_ms, uint64_t *id)
 {
-	uint64_t word;
+	uint64_t word = 0;
 
 	if (gen == NULL || id == NULL)
 		return FIRN_E_INVALID;
@@ -93,7 +93,7 @@ firn_gen_next_wait(struct firn_gen *gen, uint32_t wait_ms, uint64_t *id)
 int
 firn_gen_next_n_wait(struct firn_gen *gen, uint32_t wait_ms, uint64_t id[], size_t count)
 {
-	uint64_t word;
+	uint64_t word = 0;
 
 	if (gen == NULL || id == NULL || count == 0)
 		return FIRN_E_INVALID;
@@ -107,7 +107,7 @@ firn_gen_next_n_wait(struct firn_gen *gen, uint32_t wait_ms, uint64_t id[], size
 int
 firn_gen_reserve_wait(struct firn_gen *gen, uint32_t wait_ms, uint64_t count, struct firn_range *range)
 {
-	uint64_t word;
+	uint64_t word = 0;
 
 	if (gen == NULL || range == NULL || count == 0)
 		return FIRN_E_INVALID;

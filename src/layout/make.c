@@ -27,17 +27,30 @@ firni_layout_complain(struct firn_layout_error *error, size_t offset, size_t len
 	return FIRN_E_LAYOUT;
 }
 
+size_t
+firni_layout_name_span(const char *name, size_t length)
+{
+	size_t i = 0;
+
+	while (i < length && ((name[i] >= 'a' && name[i] <= 'z') ||
+	                      (i > 0 && ((name[i] >= '0' && name[i] <= '9') || name[i] == '_'))))
+		i++;
+	return i;
+}
+
 static int
 is_name(const char *name)
 {
 	size_t length = strnlen(name, FIRN_LAYOUT_NAME_MAX + 1);
 
-	if (length == 0 || length > FIRN_LAYOUT_NAME_MAX || name[0] < 'a' || name[0] > 'z')
-		return 0;
-	for (size_t i = 1; i < length; i++)
-		if (!((name[i] >= 'a' && name[i] <= 'z') || (name[i] >= '0' && name[i] <= '9') || name[i] == '_'))
-			return 0;
-	return 1;
+	return length > 0 && length <= FIRN_LAYOUT_NAME_MAX && firni_layout_name_span(name, length) == length;
+}
+
+/* As a field, "tick:10" would cost ten bits of node where a tick of 10 ms was meant. */
+static int
+is_setting(const char *name)
+{
+	return strcmp(name, "epoch") == 0 || strcmp(name, "tick") == 0;
 }
 
 static int
@@ -51,6 +64,9 @@ check_field(const struct firn_field field[], size_t index, struct firn_layout_er
 		return firni_layout_complain(error, index, 1,
 		                             "a field's name is 1 to %d of a-z, 0-9 and _, a letter first",
 		                             FIRN_LAYOUT_NAME_MAX);
+	if (is_setting(f->name))
+		return firni_layout_complain(error, index, 1, "'%s' is a setting, not a field: write %s=", f->name,
+		                             f->name);
 	for (size_t i = 0; i < index; i++)
 		if (strcmp(field[i].name, f->name) == 0)
 			return firni_layout_complain(error, index, 1, "field '%s' stands twice", f->name);

@@ -13,12 +13,11 @@ is_time(const struct firn_layout *layout, const struct firn_field *field)
 	return field == &layout->field[0];
 }
 
-/* The sequence is told by its place: of 0 bits it may share its shift with the field below it. */
+/* By place and width: a sequence of 0 bits shares its shift with the field above it, which has more. */
 static int
 is_sequence(const struct firn_layout *layout, const struct firn_field *field)
 {
-	return field->name[0] == 's' && field->shift == layout->seq_shift && field->bits == layout->seq_bits &&
-	       __builtin_strcmp(field->name, "sequence") == 0;
+	return field->shift == layout->seq_shift && field->bits == layout->seq_bits;
 }
 
 static int
@@ -156,10 +155,8 @@ firn_layout_split(const struct firn_layout *layout, uint64_t id, struct firn_par
 	/* Saturated: a layout may have ticks that no 64-bit millisecond reaches. */
 	uint64_t room = (uint64_t)INT64_MAX - (uint64_t)layout->epoch_ms;
 
-	split.time_ms = layout->epoch_ms <= 0 && split.tick <= (uint64_t)INT64_MAX / layout->tick_ms
-	                        ? layout->epoch_ms + (int64_t)(split.tick * layout->tick_ms)
-	                : layout->epoch_ms > 0 && split.tick <= room / layout->tick_ms
-	                        ? layout->epoch_ms + (int64_t)(split.tick * layout->tick_ms)
+	split.time_ms = split.tick <= room / layout->tick_ms
+	                        ? (int64_t)((uint64_t)layout->epoch_ms + split.tick * layout->tick_ms)
 	                        : INT64_MAX;
 	*parts = split;
 	return FIRN_OK;

@@ -54,18 +54,42 @@ digits_from(const struct word *w, size_t from)
 	return i - from;
 }
 
+static const struct firn_preset *
+word_preset(const struct word *w)
+{
+	char name[32];
+
+	if (w->length >= sizeof(name))
+		return NULL;
+	memcpy(name, w->text + w->at, w->length);
+	name[w->length] = '\0';
+	return firn_layout_preset(name);
+}
+
 static int
 read_field(const struct word *w, struct parsed *p, struct firn_layout_error *error)
 {
 	const char *text = w->text + w->at;
 	const char *colon = memchr(text, ':', w->length);
 
+	const char *equals = memchr(text, '=', w->length);
+
+	if (equals != NULL && (colon == NULL || equals < colon))
+		return firni_layout_complain(error, w->at, (size_t)(equals - text) + 1,
+		                             "the only settings are epoch= and tick=");
+	if (colon == NULL && word_preset(w) != NULL)
+		return firni_layout_complain(error, w->at, w->length,
+		                             "a preset's name stands alone; to change it, write its layout out");
 	if (colon == NULL)
 		return firni_layout_complain(error, w->at, w->length,
 		                             "expected NAME:BITS, epoch=TIME, tick=SPAN or the name of a preset");
 	size_t name = (size_t)(colon - text);
+	size_t good = firni_layout_name_span(text, name);
 	size_t digits = digits_from(w, name + 1);
 
+	if (good < name)
+		return firni_layout_complain(error, w->at + good, 1,
+		                             "a field's name is made of a-z, 0-9 and _, a letter first");
 	if (name > FIRN_LAYOUT_NAME_MAX || name == 0)
 		return firni_layout_complain(error, w->at, name == 0 ? 1 : name, "a field's name has 1 to %d characters",
 		                             FIRN_LAYOUT_NAME_MAX);
@@ -107,16 +131,16 @@ read_epoch(const struct word *w, struct parsed *p, struct firn_layout_error *err
 		return firni_layout_complain(error, w->at + from, 0,
 		                             "expected a time such as 2026-01-01T00:00:00Z, or Unix milliseconds");
 	if (digits + (size_t)negative == length && digits > 0) {
-		if (digits > 15)
-			return firni_layout_complain(error, w->at + from, length,
-			                             "the epoch must lie in the years 0000 to 9999");
 		if (text[negative] == '0' && (digits > 1 || negative))
 			return firni_layout_complain(error, w->at + from, length, "a number must not begin with a zero");
+		/* Saturates where it overflows, which the range below refuses. */
 		p->epoch_ms = strtoll(text, NULL, 10);
-		return FIRN_OK;
-	}
-	if (firni_time_read(text, length, &p->epoch_ms, &offset, &why) != 0)
+	} else if (firni_time_read(text, length, &p->epoch_ms, &offset, &why) != 0) {
 		return firni_layout_complain(error, w->at + from + offset, offset < length ? 1 : 0, "%s", why);
+	}
+	if (p->epoch_ms < FIRNI_TIME_MIN_MS || p->epoch_ms > FIRNI_TIME_MAX_MS)
+		return firni_layout_complain(error, w->at + from, length,
+		                             "the epoch must lie in the years 0000 to 9999");
 	return FIRN_OK;
 }
 
@@ -165,18 +189,15 @@ next_word(const char *text, size_t length, size_t *at, struct word *w)
 	return w->length > 0;
 }
 
+/* The preset that the text names, if a name is all it is. */
 static const struct firn_preset *
 preset_of(const char *text, size_t length)
 {
 	struct word w;
+	struct word more;
 	size_t at = 0;
-	char name[32];
 
-	if (!next_word(text, length, &at, &w) || w.length >= sizeof(name))
-		return NULL;
-	memcpy(name, text + w.at, w.length);
-	name[w.length] = '\0';
-	return next_word(text, length, &at, &w) ? NULL : firn_layout_preset(name);
+	return next_word(text, length, &at, &w) && !next_word(text, length, &at, &more) ? word_preset(&w) : NULL;
 }
 
 /* The validator speaks of fields by index: say where those stand. */
@@ -197,25 +218,13 @@ make(const struct parsed *p, size_t length, struct firn_layout *layout, struct f
 	return refused;
 }
 
-int
-firn_layout_parse(const char *text, struct firn_layout *layout, struct firn_layout_error *error)
+static int
+parse(const char *text, size_t length, struct firn_layout *layout, struct firn_layout_error *error)
 {
 	struct parsed p;
 	struct word w;
 	size_t at = 0;
 
-	if (text == NULL || layout == NULL)
-		return firni_layout_complain(error, 0, 0, "no text");
-	size_t length = strnlen(text, TEXT_MAX + 1);
-
-	if (length > TEXT_MAX)
-		return firni_layout_complain(error, TEXT_MAX, 1, "the text is longer than %d characters", TEXT_MAX);
-	const struct firn_preset *preset = preset_of(text, length);
-
-	if (preset != NULL) {
-		text = preset->text;
-		length = strlen(text);
-	}
 	memset(&p, 0, sizeof(p));
 	p.tick_ms = 1;
 	while (next_word(text, length, &at, &w)) {
@@ -231,4 +240,25 @@ firn_layout_parse(const char *text, struct firn_layout *layout, struct firn_layo
 	if (!p.has_epoch)
 		return firni_layout_complain(error, length, 0, "expected epoch=, such as epoch=2026-01-01T00:00:00Z");
 	return make(&p, length, layout, error);
+}
+
+int
+firn_layout_parse(const char *text, struct firn_layout *layout, struct firn_layout_error *error)
+{
+	if (text == NULL || layout == NULL)
+		return firni_layout_complain(error, 0, 0, "no text");
+	size_t length = strnlen(text, TEXT_MAX + 1);
+
+	if (length > TEXT_MAX)
+		return firni_layout_complain(error, TEXT_MAX, 1, "the text is longer than %d characters", TEXT_MAX);
+	const struct firn_preset *preset = preset_of(text, length);
+
+	if (preset != NULL)
+		return parse(preset->text, strlen(preset->text), layout, error);
+	int refused = parse(text, length, layout, error);
+
+	/* Something missing inside the text: mark the blank that stands in its place. */
+	if (refused != FIRN_OK && error != NULL && error->length == 0 && error->offset < length)
+		error->length = 1;
+	return refused;
 }

@@ -1,12 +1,13 @@
 /* SPDX-FileCopyrightText: The firn authors */
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layouts known by name, each with its source. tests/unit/layout_test.c holds each against a published ID. */
+/* Layouts known by name, each with its source. tests/unit/layout_preset_test.c holds each against published IDs. */
 #include <firn/layout.h>
 
 #include <stddef.h>
 #include <string.h>
 
 static const struct firn_preset presets[] = {
+	/* The first two are our own: nobody else has published IDs in them. */
 	{"default", "time:41 node:10 sequence:12 epoch=2026-01-01T00:00:00Z tick=1ms",
 	 "1024 nodes, 4096 IDs a millisecond each, until 2095", "firn"},
 	{"regional", "time:41 region:3 worker:7 sequence:12 epoch=2026-01-01T00:00:00Z tick=1ms",
@@ -25,7 +26,10 @@ static const struct firn_preset presets[] = {
 	{"mastodon", "time:47 sequence:16 epoch=1970-01-01T00:00:00Z tick=1ms",
 	 "Mastodon's status IDs; the low 16 bits are a hash and a counter",
 	 "github.com/mastodon/mastodon, lib/mastodon/snowflake.rb"},
-	/* The library's default epoch is midnight in China, as a number. */
+	/*
+	 * The class's default epoch is a number, midnight in China; set as text it would be read
+	 * in the host's zone. The example in its documentation is of other settings: 29/21/13.
+	 */
 	{"baidu", "time:28 worker:22 sequence:13 epoch=2016-05-19T16:00:00Z tick=1s",
 	 "Baidu's uid-generator with its defaults: until 2024", "github.com/baidu/uid-generator"},
 };

@@ -53,12 +53,14 @@ firni_time_write(int64_t unix_ms, int always_ms, char text[FIRNI_TIME_TEXT_MAX])
 	civil_of(days, &year, &month, &day);
 	unsigned s = (unsigned)(ms / 1000);
 	unsigned fraction = (unsigned)(ms % 1000);
+	const char *sign = year < 0 ? "-" : "";
+	long long digits = year < 0 ? -year : year;
 
 	if (always_ms || fraction != 0)
-		return snprintf(text, FIRNI_TIME_TEXT_MAX, "%04lld-%02u-%02uT%02u:%02u:%02u.%03uZ",
-		                (long long)year, month, day, s / 3600, s / 60 % 60, s % 60, fraction);
-	return snprintf(text, FIRNI_TIME_TEXT_MAX, "%04lld-%02u-%02uT%02u:%02u:%02uZ", (long long)year,
-	                month, day, s / 3600, s / 60 % 60, s % 60);
+		return snprintf(text, FIRNI_TIME_TEXT_MAX, "%s%04lld-%02u-%02uT%02u:%02u:%02u.%03uZ", sign,
+		                digits, month, day, s / 3600, s / 60 % 60, s % 60, fraction);
+	return snprintf(text, FIRNI_TIME_TEXT_MAX, "%s%04lld-%02u-%02uT%02u:%02u:%02uZ", sign, digits, month,
+	                day, s / 3600, s / 60 % 60, s % 60);
 }
 
 struct reader {

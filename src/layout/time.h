@@ -15,7 +15,8 @@
 
 /*
  * Write unix_ms in UTC, such as 2026-01-01T00:00:00Z; milliseconds always, or only if they
- * are not 0. Years past 9999 are written with more digits. Returns the length.
+ * are not 0. Years past 9999 are written with more digits, years before 0000 with a minus;
+ * those two are for reading by people, firni_time_read takes neither. Returns the length.
  */
 int firni_time_write(int64_t unix_ms, int always_ms, char text[FIRNI_TIME_TEXT_MAX]);
 

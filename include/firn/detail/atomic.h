@@ -23,7 +23,9 @@ struct firni_atomic64 {
 };
 
 /* Words are shared between processes: a lock hidden in a library would be a lock per process. */
-typedef char firni_atomic64_is_lock_free[__atomic_always_lock_free(8, 0) ? 1 : -1];
+#if __GCC_ATOMIC_LLONG_LOCK_FREE != 2
+#error "firn needs 64-bit atomics that are always lock-free"
+#endif
 
 FIRNI_INLINE uint64_t
 firni_atomic64_load(const struct firni_atomic64 *word)
