@@ -26,12 +26,14 @@ struct firn_field {
  * A value, copied freely. Made by firn_layout_parse, firn_layout_preset or
  * firn_layout_make; the derived members are theirs to fill.
  *
- * Fields stand from the top bit down without gaps: "time" first, one "sequence", every
- * other field is part of the node. The node number is the node fields' values written one
- * after the other, in layout order, as one number of node_bits bits.
+ * Fields stand from the top bit down without gaps, to the right of whatever is left of 63:
+ * "time" first, one "sequence", every other field is part of the node. A sequence may have
+ * 0 bits (one ID in a tick), every other field has at least 1. The node number is the node
+ * fields' values written one after the other, in layout order, as one number of node_bits
+ * bits; without a node field node_bits is 0 and the only node number 0.
  */
 struct firn_layout {
-	int64_t epoch_ms; /* Unix milliseconds of tick 0; 0 is a legal epoch */
+	int64_t epoch_ms; /* Unix milliseconds of tick 0, years 0000 to 9999; 0 is a legal epoch */
 	uint32_t tick_ms; /* 1 to FIRN_LAYOUT_TICK_MS_MAX */
 	uint8_t field_count;
 	uint8_t time_bits;
@@ -43,7 +45,10 @@ struct firn_layout {
 	struct firn_field field[FIRN_LAYOUT_FIELDS_MAX];
 };
 
-/* Where and why a layout was refused. */
+/*
+ * Where and why a layout was refused. From firn_layout_make, which has no text, offset is the
+ * index of the offending field, or the number of fields where the fault is not one field's.
+ */
 struct firn_layout_error {
 	size_t offset;      /* the offending character of the text */
 	size_t length;      /* how many characters are meant, at least 1 except at the text's end */
@@ -52,7 +57,7 @@ struct firn_layout_error {
 
 /* An ID taken apart. value[i] belongs to layout->field[i]. */
 struct firn_parts {
-	int64_t time_ms; /* Unix milliseconds at which the ID's tick begins */
+	int64_t time_ms; /* Unix milliseconds at which the ID's tick begins; INT64_MAX if past that */
 	uint64_t tick;
 	uint64_t node;   /* the node number, see struct firn_layout */
 	uint64_t sequence;
@@ -75,9 +80,11 @@ extern "C" {
  * Read the text notation, for example
  *     time:41 region:3 worker:7 sequence:12 epoch=2026-01-01T00:00:00Z tick=1ms
  * Fields are NAME:BITS from the top down; names are a to z, 0 to 9 and _, a letter first.
+ * Blanks part the words; the two settings may stand anywhere among them, each once.
  * epoch= takes an RFC 3339 time with a zone (Z or an offset; never the host's zone) or
  * Unix milliseconds, and must be given. tick= takes a whole number with ms or s and is
- * 1ms if left out. A preset's name alone stands for its layout.
+ * 1ms if left out. A preset's name alone stands for its layout. A text of more than 4096
+ * characters is refused unread.
  * Returns 0, or FIRN_E_LAYOUT with *error (may be NULL) filled; *layout is then untouched.
  */
 FIRN_API FIRN_MUST_USE int firn_layout_parse(const char *text, struct firn_layout *layout,
