@@ -1,0 +1,222 @@
+/* SPDX-FileCopyrightText: The firn authors */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* firn layout plan: which layouts carry a load for so many years, and what each costs. */
+#include "firn_tool.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "layout/time.h"
+
+#define YEAR_MS 31556952000.0
+#define PROPOSALS 5
+
+struct load {
+	uint64_t nodes;
+	double rate;   /* IDs a second over all nodes */
+	double burst;  /* IDs within one millisecond over all nodes */
+	double years;
+};
+
+struct proposal {
+	struct firn_layout layout;
+	double life_years;
+	double ceiling;       /* IDs a second of one node */
+	double used;          /* of the ceiling, at the even rate */
+	double burst_ms;      /* how long the burst keeps its nodes busy, spread over all of them */
+	double burst_nodes;   /* how many nodes must share it to pass within one tick */
+	double clash;         /* chance that random node numbers clash */
+	int doubled_fits;     /* every node twice during a rolling deploy */
+	double cost;
+};
+
+/* 1 - (1 - 0/N)(1 - 1/N)...: summed as logarithms, exact enough for any N. */
+static double
+clash_chance(double members, double numbers)
+{
+	double log_none = 0;
+
+	if (members > numbers)
+		return 1;
+	/* Beyond this the sum equals its integral to more digits than are shown. */
+	if (members > 1e6)
+		return 1 - exp(-members * (members - 1) / 2 / numbers);
+	for (double i = 1; i < members; i++)
+		log_none += log1p(-i / numbers);
+	return -expm1(log_none);
+}
+
+static void
+weigh(const struct load *load, struct proposal *p)
+{
+	double numbers = ldexp(1, p->layout.node_bits);
+	double per_tick = ldexp(1, p->layout.seq_bits);
+
+	p->ceiling = firn_layout_ids_per_second(&p->layout);
+	p->life_years = ldexp(1, p->layout.time_bits) * p->layout.tick_ms / YEAR_MS;
+	p->used = load->rate / (double)load->nodes / p->ceiling;
+	p->burst_nodes = ceil(load->burst / per_tick);
+	p->burst_ms = ceil(load->burst / (double)load->nodes / per_tick) * p->layout.tick_ms;
+	p->clash = clash_chance((double)load->nodes, numbers);
+	p->doubled_fits = 2.0 * (double)load->nodes <= numbers;
+	/*
+	 * What hurts, in this order: no room for a rolling deploy, a burst that waits, a coarse
+	 * tick; then bits on one side that the other side lacks.
+	 */
+	p->cost = (p->doubled_fits ? 0 : 100) + 10 * log2(1 + p->burst_ms / p->layout.tick_ms) +
+	          (p->layout.tick_ms > 1 ? 5 : 0) + fabs(log2(numbers / (double)load->nodes) - 1.5) +
+	          fabs(log2(p->life_years / load->years));
+}
+
+static int
+by_cost(const void *a, const void *b)
+{
+	double x = ((const struct proposal *)a)->cost;
+	double y = ((const struct proposal *)b)->cost;
+
+	return (x > y) - (x < y);
+}
+
+static int
+try_layout(const struct load *load, unsigned time_bits, unsigned node_bits, uint32_t tick_ms, int64_t epoch_ms,
+           struct proposal *p)
+{
+	struct firn_field field[3] = {
+		{"time", (uint8_t)time_bits, 0},
+		{"node", (uint8_t)node_bits, 0},
+		{"sequence", (uint8_t)(FIRN_LAYOUT_BITS_MAX - time_bits - node_bits), 0},
+	};
+
+	memset(p, 0, sizeof(*p));
+	if (firn_layout_make(epoch_ms, tick_ms, field, 3, &p->layout, NULL) != FIRN_OK)
+		return 0;
+	weigh(load, p);
+	return p->life_years >= load->years && p->used <= 0.5;
+}
+
+/* Every split of 63 bits that lasts, holds the nodes and leaves half the ceiling free. */
+static size_t
+search(const struct load *load, int64_t epoch_ms, struct proposal found[], size_t room)
+{
+	static const uint32_t ticks[] = {1, 10, 100, 1000};
+	unsigned needed = load->nodes <= 1 ? 1 : (unsigned)ceil(log2((double)load->nodes));
+	size_t count = 0;
+
+	for (size_t t = 0; t < 4; t++)
+		for (unsigned node = needed; node <= needed + 3 && node < 40; node++)
+			for (unsigned time = 20; time + node <= 60 && count < room; time++)
+				if (try_layout(load, time, node, ticks[t], epoch_ms, &found[count]))
+					count++;
+	qsort(found, count, sizeof(found[0]), by_cost);
+	return count;
+}
+
+static json_t *
+json_of(const struct proposal *p)
+{
+	return json_pack("{s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:b}", "layout", json_layout(&p->layout), "life_years",
+	                 p->life_years, "ceiling_per_node_per_second", p->ceiling, "ceiling_used", p->used, "burst_ms",
+	                 p->burst_ms, "burst_nodes", p->burst_nodes, "clash_chance_random_nodes", p->clash,
+	                 "doubled_nodes_fit", p->doubled_fits);
+}
+
+static void
+print_of(const struct load *load, const struct proposal *p)
+{
+	char text[FIRN_LAYOUT_TEXT_MAX] = {0};
+
+	if (firn_layout_print(&p->layout, text, sizeof(text)) != FIRN_OK)
+		text[0] = '\0';
+	(void)printf("%s%s%s\n", bold(), text, plain());
+	(void)printf("  lasts      %.1f years\n", p->life_years);
+	(void)printf("  rate       %.0f IDs a second a node at most; %.3g %% of that is used when the load is even\n",
+	             p->ceiling, p->used * 100);
+	if (load->burst > 0)
+		(void)printf("  burst      %.0f at once: %.0f node%s must share it to pass in one tick; over all %llu it takes "
+		             "%.0f ms\n",
+		             load->burst, p->burst_nodes, p->burst_nodes == 1 ? "" : "s", (unsigned long long)load->nodes,
+		             p->burst_ms);
+	(void)printf("  nodes      %llu numbers for %llu%s\n", (unsigned long long)firn_layout_nodes(&p->layout),
+	             (unsigned long long)load->nodes,
+	             p->doubled_fits ? "; each may run twice during a rolling deploy"
+	                             : "; a rolling deploy that doubles them does NOT fit");
+	(void)printf("  random     node numbers drawn at random clash with a chance of %.1f %%: lease or assign them\n",
+	             p->clash * 100);
+}
+
+static int
+number_option(const char *name, const char *text, double min, double *value)
+{
+	char *end = NULL;
+
+	*value = strtod(text, &end);
+	if (end == text || *end != '\0' || !isfinite(*value) || *value < min || *value > 1e15) {
+		complain("%s takes a number of %g or more, not '%s'", name, min, text);
+		return 0;
+	}
+	return 1;
+}
+
+int
+cmd_layout_plan(int argc, char **argv)
+{
+	const char *nodes = NULL, *rate = NULL, *burst = "0", *years = "50", *json = NULL, *want_help = NULL;
+	const struct option_spec specs[] = {
+		{"--nodes", NULL, &nodes, 0}, {"--rate", NULL, &rate, 0},  {"--burst", NULL, &burst, 0},
+		{"--years", NULL, &years, 0}, {"--json", NULL, &json, 1},  {"--help", "-h", &want_help, 1},
+	};
+	static struct proposal found[4096];
+	struct load load;
+	double number;
+
+	if (options_read(&argc, argv, specs, sizeof(specs) / sizeof(specs[0])) != EXIT_OK)
+		return EXIT_USAGE;
+	if (want_help != NULL) {
+		char *help_argv[] = {argv[0], (char[]){"--help"}, NULL};
+
+		return cmd_layout(2, help_argv);
+	}
+	if (argc != 0 || nodes == NULL || rate == NULL) {
+		complain("plan needs --nodes and --rate, and takes --burst and --years");
+		return EXIT_USAGE;
+	}
+	if (!number_option("--nodes", nodes, 1, &number) || !number_option("--rate", rate, 0, &load.rate) ||
+	    !number_option("--burst", burst, 0, &load.burst) || !number_option("--years", years, 0.1, &load.years))
+		return EXIT_USAGE;
+	if (number > 1e12 || load.years > 1e6) {
+		complain("at most 10^12 nodes and a million years");
+		return EXIT_USAGE;
+	}
+	load.nodes = (uint64_t)ceil(number);
+	/* This year's beginning: life is counted from the day on which the layout goes into use. */
+	int64_t epoch_ms = now_unix_ms();
+	char year[FIRNI_TIME_TEXT_MAX];
+	const char *why;
+	size_t offset;
+
+	(void)firni_time_write(epoch_ms, 0, year);
+	memcpy(year + 4, "-01-01T00:00:00Z", sizeof("-01-01T00:00:00Z"));
+	if (firni_time_read(year, strlen(year), &epoch_ms, &offset, &why) != 0)
+		epoch_ms = 0;
+	size_t count = search(&load, epoch_ms, found, sizeof(found) / sizeof(found[0]));
+
+	if (count == 0) {
+		complain("no 63-bit layout carries %.0f IDs a second on %llu nodes for %g years: use more nodes (each has "
+		         "a share of the rate), fewer years, or one ID space a region",
+		         load.rate, (unsigned long long)load.nodes, load.years);
+		return EXIT_DIFFERS;
+	}
+	json_t *all = json_array();
+
+	for (size_t i = 0; i < count && i < PROPOSALS; i++) {
+		if (json != NULL)
+			(void)json_array_append_new(all, json_of(&found[i]));
+		else
+			print_of(&load, &found[i]);
+	}
+	int code = json != NULL ? json_print(json_incref(all)) : EXIT_OK;
+
+	json_decref(all);
+	return code;
+}
