@@ -174,7 +174,7 @@ Test(layout_text, refusals_point_at_the_place_and_say_why)
 		int got;
 
 		memset(&layout, 0x5A, sizeof(layout));
-		before = layout;
+		memcpy(&before, &layout, sizeof(before));
 		memset(&error, 0xFF, sizeof(error));
 		got = firn_layout_parse(text, &layout, &error);
 		cr_assert_eq(got, FIRN_E_LAYOUT, "'%s' was accepted", text);

@@ -73,6 +73,9 @@ Test(layout_time, R103_years_of_five_digits_and_more_are_written)
 		{"10000-01-01T00:00:00.000Z", FIRNI_TIME_MAX_MS + 1},
 		{"292278994-08-17T07:12:55.807Z", INT64_MAX},
 		{"-0001-12-31T23:59:59.999Z", FIRNI_TIME_MIN_MS - 1},
+		/* Both sides of a seam of 400 years, counted from March. */
+		{"-0400-03-01T00:00:00.000Z", -INT64_C(865565) * 86400000},
+		{"-0400-02-29T23:59:59.999Z", -INT64_C(865565) * 86400000 - 1},
 		{"-292275055-05-16T16:47:04.192Z", INT64_MIN},
 	};
 
