@@ -114,7 +114,7 @@ wanted_mark(const struct firn_gen *gen, int64_t now_ms, uint64_t word)
 {
 	const struct firn_layout *layout = &gen->layout;
 
-	return word_at(layout, base_tick(gen, now_ms, word) + ticks_of(layout, gen->horizon_ms) + 1);
+	return word_at(layout, base_tick(gen, now_ms, word) + ticks_of(layout, gen->horizon_ms));
 }
 
 static void
@@ -260,7 +260,7 @@ free_mark(struct firn_gen *gen)
 
 	firni_memory_drop(&gen->mark->memory);
 	/* A descriptor that was closed behind our back and used again is not ours to close. */
-	firni_file_close_own(&gen->mark->file);
+	firni_file_close(&gen->mark->file);
 	free(gen->mark);
 	gen->mark = NULL;
 	gen->state = &gen->own;
@@ -314,10 +314,10 @@ rebind(struct firn_gen *gen, const volatile uint64_t *guard)
 	/* The inherited description keeps LIFE until this one has it: there is no gap. */
 	error = firni_file_lock(&copy, FIRNI_LOCK_LIFE, 0, gen->lock_wait_ms);
 	if (error != FIRN_OK) {
-		firni_file_close_own(&copy);
+		firni_file_close(&copy);
 		return error;
 	}
-	firni_file_close_own(&mark->file);
+	firni_file_close(&mark->file);
 	mark->file = copy;
 	mark->guard = guard;
 	gen->fork_count = firni_fork_count();

@@ -50,29 +50,33 @@ is_network(int fd)
 
 /* Everything about the open file that makes its content worth reading. */
 static int
-check_file(int fd, struct stat *st)
+check_file(int fd)
 {
-	if (fstat(fd, st) != 0)
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
 		return FIRN_E_SYSTEM;
-	if (!S_ISREG(st->st_mode) || st->st_nlink != 1)
+	if (!S_ISREG(st.st_mode) || st.st_nlink != 1)
 		return FIRN_E_STATE_KIND;
-	if (st->st_uid != geteuid() || (st->st_mode & 077) != 0)
+	if (st.st_uid != geteuid() || (st.st_mode & 077) != 0)
 		return FIRN_E_STATE_MODE;
 	if (is_network(fd))
 		return FIRN_E_STATE_NETWORK;
-	if (st->st_size != FIRNI_MARK_FILE_SIZE)
+	if (st.st_size != FIRNI_MARK_FILE_SIZE)
 		return FIRN_E_STATE_SIZE;
 	return FIRN_OK;
 }
 
 /* Whoever may write the directory may put another file in the name's place. */
 static int
-check_directory(int dir_fd)
+check_directory(struct firni_file *file)
 {
 	struct stat st;
 
-	if (fstat(dir_fd, &st) != 0)
+	if (fstat(file->dir_fd, &st) != 0)
 		return FIRN_E_SYSTEM;
+	file->dir_device = st.st_dev;
+	file->dir_inode = st.st_ino;
 	if (st.st_uid != geteuid() && st.st_uid != 0)
 		return FIRN_E_STATE_MODE;
 	/* In a sticky directory such as /tmp only the owner may replace the file. */
@@ -168,7 +172,7 @@ firni_file_open(const char *path, const struct firni_slot *fresh, int writable, 
 	int error = split_path(path, file);
 
 	if (error == FIRN_OK)
-		error = check_directory(file->dir_fd);
+		error = check_directory(file);
 	if (error == FIRN_OK) {
 		file->fd = openat(file->dir_fd, file->name, flags);
 		if (file->fd < 0 && errno == ENOENT && fresh != NULL) {
@@ -185,47 +189,37 @@ firni_file_open(const char *path, const struct firni_slot *fresh, int writable, 
 			        : errno == EACCES || errno == EPERM                 ? FIRN_E_STATE_MODE
 			                                                            : FIRN_E_SYSTEM;
 	}
+	if (file->fd >= 0 && fstat(file->fd, &st) == 0) {
+		file->device = st.st_dev;
+		file->inode = st.st_ino;
+	}
 	if (error == FIRN_OK)
-		error = check_file(file->fd, &st);
+		error = check_file(file->fd);
 	if (error != FIRN_OK) {
 		int saved = errno;
 
 		firni_file_close(file);
 		errno = saved;
-		return error;
 	}
-	file->device = st.st_dev;
-	file->inode = st.st_ino;
-	if (fstat(file->dir_fd, &st) == 0) {
-		file->dir_device = st.st_dev;
-		file->dir_inode = st.st_ino;
-	}
-	return FIRN_OK;
+	return error;
+}
+
+void
+firni_close_own(int fd, dev_t device, ino_t inode)
+{
+	struct stat st;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == device && st.st_ino == inode)
+		(void)close(fd);
 }
 
 void
 firni_file_close(struct firni_file *file)
 {
-	if (file->fd >= 0)
-		(void)close(file->fd);
-	if (file->dir_fd >= 0)
-		(void)close(file->dir_fd);
+	firni_close_own(file->fd, file->device, file->inode);
+	firni_close_own(file->dir_fd, file->dir_device, file->dir_inode);
 	file->fd = -1;
 	file->dir_fd = -1;
-}
-
-void
-firni_file_close_own(struct firni_file *file)
-{
-	struct stat st;
-
-	if (file->fd >= 0 && (fstat(file->fd, &st) != 0 || st.st_dev != file->device ||
-	                      st.st_ino != file->inode))
-		file->fd = -1;
-	if (file->dir_fd >= 0 && (fstat(file->dir_fd, &st) != 0 || st.st_dev != file->dir_device ||
-	                          st.st_ino != file->dir_inode))
-		file->dir_fd = -1;
-	firni_file_close(file);
 }
 
 int
@@ -245,7 +239,9 @@ firni_file_reopen(const struct firni_file *file, struct firni_file *copy)
 	else if (fstat(copy->fd, &st) != 0 || st.st_dev != file->device || st.st_ino != file->inode)
 		error = FIRN_E_STATE_LOST;
 	if (error != FIRN_OK) {
-		firni_file_close(copy);
+		if (copy->fd >= 0)
+			(void)close(copy->fd);
+		(void)close(copy->dir_fd);
 		return error;
 	}
 	return FIRN_OK;

@@ -43,8 +43,8 @@ int firni_file_open(const char *path, const struct firni_slot *fresh, int writab
                     struct firni_file *file);
 void firni_file_close(struct firni_file *file);
 
-/* The same, but a descriptor that no longer is the file is left alone: it has become somebody else's. */
-void firni_file_close_own(struct firni_file *file);
+/* Close a descriptor if it still is that file: one closed behind our back may be somebody else's now. */
+void firni_close_own(int fd, dev_t device, ino_t inode);
 
 /* Another description of the same file, for a child of fork: locks of its own. 0 or an error. */
 int firni_file_reopen(const struct firni_file *file, struct firni_file *copy);

@@ -37,10 +37,17 @@ static int
 map(int fd, struct firni_memory *memory)
 {
 	void *at = mmap(NULL, firni_memory_size(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+	struct stat st;
 
 	if (at == MAP_FAILED)
 		return FIRN_E_NO_MEMORY;
+	if (fstat(fd, &st) != 0) {
+		(void)munmap(at, firni_memory_size());
+		return FIRN_E_SYSTEM;
+	}
 	memory->fd = fd;
+	memory->device = st.st_dev;
+	memory->inode = st.st_ino;
 	memory->state = at;
 	return FIRN_OK;
 }
@@ -71,8 +78,7 @@ firni_memory_drop(struct firni_memory *memory)
 {
 	if (memory->state != NULL)
 		(void)munmap(memory->state, firni_memory_size());
-	if (memory->fd >= 0)
-		(void)close(memory->fd);
+	firni_close_own(memory->fd, memory->device, memory->inode);
 	memory->state = NULL;
 	memory->fd = -1;
 }
@@ -148,7 +154,7 @@ firni_memory_users(const struct firni_file *file, const uint64_t identity[2])
 	if (!read_table(file, table))
 		return 0;
 	for (int i = 0; i < ENTRIES; i++) {
-		struct firni_memory memory = {-1, NULL};
+		struct firni_memory memory = {.fd = -1};
 
 		if (open_entry(&table[i], identity, &memory) == FIRN_OK) {
 			users++;

@@ -17,6 +17,8 @@
  */
 struct firni_memory {
 	int fd;
+	dev_t device;
+	ino_t inode;
 	struct firni_state *state;
 };
 

@@ -142,7 +142,11 @@ firni_gen_refuse(struct firn_gen *gen, const struct firn_shape *shape, int64_t n
 
 	if (first >= words || words - first < count)
 		return refuse(gen, FIRNI_TALLY_TIME_OVER, FIRN_E_TIME_OVER);
-	if (first >= limit || limit - first < count)
+	/* A state file's limit follows the clock by itself: there a lead that is too large is the cause. */
+	int fenced = first >= limit || limit - first < count;
+	uint64_t lead_end = (tick << shape->seq_bits) + gen->lead_words;
+
+	if (fenced && (gen->mark == NULL || (first < lead_end && lead_end - first >= count)))
 		return refuse(gen, FIRNI_TALLY_FENCED, FIRN_E_FENCED);
 
 	/* Only a clock that went back leaves the word's own last tick beyond the lead. */
