@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The firn authors */
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The layout of an ID: names and widths of its fields, the epoch, the tick. Pure: no clock, no state. */
+/* The layout of an ID: names and widths of its fields, epoch, tick. Pure: no clock, no state. */
 #ifndef FIRN_LAYOUT_H
 #define FIRN_LAYOUT_H
 
@@ -94,7 +94,8 @@ FIRN_API FIRN_MUST_USE int firn_layout_parse(const char *text, struct firn_layou
  * Write the canonical text; parsing it gives the same layout back. Needs at most
  * FIRN_LAYOUT_TEXT_MAX bytes. Returns 0, or FIRN_E_INVALID if size is too small.
  */
-FIRN_API FIRN_MUST_USE int firn_layout_print(const struct firn_layout *layout, char *text, size_t size);
+FIRN_API FIRN_MUST_USE int firn_layout_print(const struct firn_layout *layout, char *text,
+                                             size_t size);
 
 /*
  * Build a layout from its parts: names and bits from the top down; shifts are computed.
@@ -114,7 +115,7 @@ FIRN_API const struct firn_preset *firn_layout_preset_at(size_t index);
 /* True if the two layouts make the same IDs from the same values: same fields, epoch, tick. */
 FIRN_API int firn_layout_equal(const struct firn_layout *a, const struct firn_layout *b);
 
-/* 64 bits that differ, in practice, between layouts that are not equal: a hash of the canonical text. */
+/* A hash of the canonical text: in practice different where firn_layout_equal is false. */
 FIRN_API uint64_t firn_layout_fingerprint(const struct firn_layout *layout);
 
 /*
@@ -122,8 +123,8 @@ FIRN_API uint64_t firn_layout_fingerprint(const struct firn_layout *layout);
  * fit is refused before packing: FIRN_E_TIME_OVER for the time, FIRN_E_NODE for a node
  * field, FIRN_E_INVALID for the sequence. Nothing is masked.
  */
-FIRN_API FIRN_MUST_USE int firn_layout_pack(const struct firn_layout *layout, const uint64_t value[],
-                                            uint64_t *id);
+FIRN_API FIRN_MUST_USE int firn_layout_pack(const struct firn_layout *layout,
+                                            const uint64_t value[], uint64_t *id);
 
 /* Compose an ID from tick, node number and sequence. Errors as firn_layout_pack. */
 FIRN_API FIRN_MUST_USE int firn_layout_compose(const struct firn_layout *layout, uint64_t tick,
@@ -175,7 +176,8 @@ FIRN_API uint64_t firn_layout_nodes(const struct firn_layout *layout);
  * in January 1970 that is not 0: seconds given for milliseconds; a life that is over or
  * short at unix_ms; no node field), or NULL. index counts from 0 through several.
  */
-FIRN_API const char *firn_layout_warning(const struct firn_layout *layout, int64_t unix_ms, size_t index);
+FIRN_API const char *firn_layout_warning(const struct firn_layout *layout, int64_t unix_ms,
+                                         size_t index);
 
 #ifdef __cplusplus
 }

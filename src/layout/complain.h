@@ -9,8 +9,9 @@
 #include <firn/layout.h>
 
 /* Fill *error, which may be NULL. Always FIRN_E_LAYOUT, so that a caller can return it. */
-__attribute__((format(printf, 4, 5))) int
-firni_layout_complain(struct firn_layout_error *error, size_t offset, size_t length, const char *format, ...);
+__attribute__((format(printf, 4, 5))) int firni_layout_complain(struct firn_layout_error *error,
+                                                                size_t offset, size_t length,
+                                                                const char *format, ...);
 
 /* How many leading characters of a field's name may stand there. All of them: length. */
 size_t firni_layout_name_span(const char *name, size_t length);

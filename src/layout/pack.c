@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The firn authors */
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values to IDs and back. Nothing is masked: a value that does not fit is refused before packing. */
+/* Values to IDs and back. Nothing is masked: a value that does not fit is refused. */
 #include <firn/layout.h>
 
 #include <stddef.h>
@@ -13,7 +13,7 @@ is_time(const struct firn_layout *layout, const struct firn_field *field)
 	return field == &layout->field[0];
 }
 
-/* By place and width: a sequence of 0 bits shares its shift with the field above it, which has more. */
+/* By place and width: a sequence of 0 bits shares its shift with the wider field above it. */
 static int
 is_sequence(const struct firn_layout *layout, const struct firn_field *field)
 {
@@ -96,8 +96,8 @@ firn_layout_node_split(const struct firn_layout *layout, uint64_t node, uint64_t
 }
 
 int
-firn_layout_compose(const struct firn_layout *layout, uint64_t tick, uint64_t node, uint64_t sequence,
-                    uint64_t *id)
+firn_layout_compose(const struct firn_layout *layout, uint64_t tick, uint64_t node,
+                    uint64_t sequence, uint64_t *id)
 {
 	uint64_t part[FIRN_LAYOUT_FIELDS_MAX];
 	uint64_t value[FIRN_LAYOUT_FIELDS_MAX];
@@ -156,8 +156,8 @@ firn_layout_split(const struct firn_layout *layout, uint64_t id, struct firn_par
 	uint64_t room = (uint64_t)INT64_MAX - (uint64_t)layout->epoch_ms;
 
 	split.time_ms = split.tick <= room / layout->tick_ms
-	                        ? (int64_t)((uint64_t)layout->epoch_ms + split.tick * layout->tick_ms)
-	                        : INT64_MAX;
+	                    ? (int64_t)((uint64_t)layout->epoch_ms + split.tick * layout->tick_ms)
+	                    : INT64_MAX;
 	*parts = split;
 	return FIRN_OK;
 }

@@ -78,11 +78,13 @@ read_field(const struct word *w, struct parsed *p, struct firn_layout_error *err
 		return firni_layout_complain(error, w->at, (size_t)(equals - text) + 1,
 		                             "the only settings are epoch= and tick=");
 	if (colon == NULL && word_preset(w) != NULL)
-		return firni_layout_complain(error, w->at, w->length,
-		                             "a preset's name stands alone; to change it, write its layout out");
+		return firni_layout_complain(
+			error, w->at, w->length,
+			"a preset's name stands alone; to change it, write its layout out");
 	if (colon == NULL)
-		return firni_layout_complain(error, w->at, w->length,
-		                             "expected NAME:BITS, epoch=TIME, tick=SPAN or the name of a preset");
+		return firni_layout_complain(
+			error, w->at, w->length,
+			"expected NAME:BITS, epoch=TIME, tick=SPAN or the name of a preset");
 	size_t name = (size_t)(colon - text);
 	size_t good = firni_layout_name_span(text, name);
 	size_t digits = digits_from(w, name + 1);
@@ -91,14 +93,16 @@ read_field(const struct word *w, struct parsed *p, struct firn_layout_error *err
 		return firni_layout_complain(error, w->at + good, 1,
 		                             "a field's name is made of a-z, 0-9 and _, a letter first");
 	if (name > FIRN_LAYOUT_NAME_MAX || name == 0)
-		return firni_layout_complain(error, w->at, name == 0 ? 1 : name, "a field's name has 1 to %d characters",
-		                             FIRN_LAYOUT_NAME_MAX);
+		return firni_layout_complain(error, w->at, name == 0 ? 1 : name,
+		                             "a field's name has 1 to %d characters", FIRN_LAYOUT_NAME_MAX);
 	if (digits == 0 || name + 1 + digits != w->length)
-		return firni_layout_complain(error, w->at + name + 1 + digits, digits == 0 && name + 1 == w->length ? 0 : 1,
+		return firni_layout_complain(error, w->at + name + 1 + digits,
+		                             digits == 0 && name + 1 == w->length ? 0 : 1,
 		                             "expected the number of bits, such as time:41");
 	if (digits > 2 || (digits == 2 && colon[1] == '0'))
 		return firni_layout_complain(error, w->at + name + 1, digits,
-		                             "the number of bits is 0 to %d, without leading zeros", FIRN_LAYOUT_BITS_MAX);
+		                             "the number of bits is 0 to %d, without leading zeros",
+		                             FIRN_LAYOUT_BITS_MAX);
 	if (p->count == FIRN_LAYOUT_FIELDS_MAX)
 		return firni_layout_complain(error, w->at, w->length, "a layout has at most %d fields",
 		                             FIRN_LAYOUT_FIELDS_MAX);
@@ -128,15 +132,18 @@ read_epoch(const struct word *w, struct parsed *p, struct firn_layout_error *err
 		return firni_layout_complain(error, w->at, w->length, "epoch= stands twice");
 	p->has_epoch = 1;
 	if (length == 0)
-		return firni_layout_complain(error, w->at + from, 0,
-		                             "expected a time such as 2026-01-01T00:00:00Z, or Unix milliseconds");
+		return firni_layout_complain(
+			error, w->at + from, 0,
+			"expected a time such as 2026-01-01T00:00:00Z, or Unix milliseconds");
 	if (digits + (size_t)negative == length && digits > 0) {
 		if (text[negative] == '0' && (digits > 1 || negative))
-			return firni_layout_complain(error, w->at + from, length, "a number must not begin with a zero");
+			return firni_layout_complain(error, w->at + from, length,
+			                             "a number must not begin with a zero");
 		/* Saturates where it overflows, which the range below refuses. */
 		p->epoch_ms = strtoll(text, NULL, 10);
 	} else if (firni_time_read(text, length, &p->epoch_ms, &offset, &why) != 0) {
-		return firni_layout_complain(error, w->at + from + offset, offset < length ? 1 : 0, "%s", why);
+		return firni_layout_complain(error, w->at + from + offset, offset < length ? 1 : 0, "%s",
+		                             why);
 	}
 	if (p->epoch_ms < FIRNI_TIME_MIN_MS || p->epoch_ms > FIRNI_TIME_MAX_MS)
 		return firni_layout_complain(error, w->at + from, length,
@@ -158,8 +165,9 @@ read_tick(const struct word *w, struct parsed *p, struct firn_layout_error *erro
 		return firni_layout_complain(error, w->at, w->length, "tick= stands twice");
 	p->has_tick = 1;
 	if (digits == 0 || digits > 8 || number[0] == '0')
-		return firni_layout_complain(error, w->at + from, digits == 0 ? w->length > from : digits,
-		                             "expected a whole number of 1 or more with ms or s, such as tick=10ms");
+		return firni_layout_complain(
+			error, w->at + from, digits == 0 ? w->length > from : digits,
+			"expected a whole number of 1 or more with ms or s, such as tick=10ms");
 	if (unit_length == 2 && memcmp(unit, "ms", 2) == 0)
 		scale = 1;
 	else if (unit_length == 1 && unit[0] == 's')
@@ -170,7 +178,8 @@ read_tick(const struct word *w, struct parsed *p, struct firn_layout_error *erro
 	uint64_t tick_ms = strtoull(number, NULL, 10) * scale;
 
 	if (tick_ms > FIRN_LAYOUT_TICK_MS_MAX)
-		return firni_layout_complain(error, w->at + from, w->length - from, "a tick lasts at most a day");
+		return firni_layout_complain(error, w->at + from, w->length - from,
+		                             "a tick lasts at most a day");
 	p->tick_ms = (uint32_t)tick_ms;
 	return FIRN_OK;
 }
@@ -197,12 +206,15 @@ preset_of(const char *text, size_t length)
 	struct word more;
 	size_t at = 0;
 
-	return next_word(text, length, &at, &w) && !next_word(text, length, &at, &more) ? word_preset(&w) : NULL;
+	return next_word(text, length, &at, &w) && !next_word(text, length, &at, &more)
+	           ? word_preset(&w)
+	           : NULL;
 }
 
 /* The validator speaks of fields by index: say where those stand. */
 static int
-make(const struct parsed *p, size_t length, struct firn_layout *layout, struct firn_layout_error *error)
+make(const struct parsed *p, size_t length, struct firn_layout *layout,
+     struct firn_layout_error *error)
 {
 	int refused = firn_layout_make(p->epoch_ms, p->tick_ms, p->field, p->count, layout, error);
 
@@ -236,9 +248,11 @@ parse(const char *text, size_t length, struct firn_layout *layout, struct firn_l
 			return refused;
 	}
 	if (p.count == 0)
-		return firni_layout_complain(error, length, 0, "expected fields, such as time:41 node:10 sequence:12");
+		return firni_layout_complain(error, length, 0,
+		                             "expected fields, such as time:41 node:10 sequence:12");
 	if (!p.has_epoch)
-		return firni_layout_complain(error, length, 0, "expected epoch=, such as epoch=2026-01-01T00:00:00Z");
+		return firni_layout_complain(error, length, 0,
+		                             "expected epoch=, such as epoch=2026-01-01T00:00:00Z");
 	return make(&p, length, layout, error);
 }
 
@@ -250,7 +264,8 @@ firn_layout_parse(const char *text, struct firn_layout *layout, struct firn_layo
 	size_t length = strnlen(text, TEXT_MAX + 1);
 
 	if (length > TEXT_MAX)
-		return firni_layout_complain(error, TEXT_MAX, 1, "the text is longer than %d characters", TEXT_MAX);
+		return firni_layout_complain(error, TEXT_MAX, 1, "the text is longer than %d characters",
+		                             TEXT_MAX);
 	const struct firn_preset *preset = preset_of(text, length);
 
 	if (preset != NULL)

@@ -82,7 +82,8 @@ firn_layout_warning(const struct firn_layout *layout, int64_t unix_ms, size_t in
 	size_t count = 0;
 
 	if (layout->epoch_ms > 0 && layout->epoch_ms < INT64_C(31) * 86400000)
-		found[count++] = "the epoch lies in January 1970 but is not 0: were seconds given for milliseconds?";
+		found[count++] =
+			"the epoch lies in January 1970 but is not 0: were seconds given for milliseconds?";
 	if (unix_ms < layout->epoch_ms)
 		found[count++] = "the epoch lies in the future: no ID can be made before it";
 	if (life == 0)

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The firn authors */
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layouts known by name, each with its source. tests/unit/layout_preset_test.c holds each against published IDs. */
+/* Layouts known by name; tests/unit/layout_preset_test.c holds each against published IDs. */
 #include <firn/layout.h>
 
 #include <stddef.h>

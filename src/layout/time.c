@@ -19,7 +19,8 @@ days_of(int64_t year, unsigned month, unsigned day)
 	int64_t year_of_era = y - era * 400;
 	int64_t day_of_year = (153 * ((int64_t)month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
 
-	return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719468;
+	return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year -
+	       719468;
 }
 
 static void
@@ -59,8 +60,8 @@ firni_time_write(int64_t unix_ms, int always_ms, char text[FIRNI_TIME_TEXT_MAX])
 	if (always_ms || fraction != 0)
 		return snprintf(text, FIRNI_TIME_TEXT_MAX, "%s%04lld-%02u-%02uT%02u:%02u:%02u.%03uZ", sign,
 		                digits, month, day, s / 3600, s / 60 % 60, s % 60, fraction);
-	return snprintf(text, FIRNI_TIME_TEXT_MAX, "%s%04lld-%02u-%02uT%02u:%02u:%02uZ", sign, digits, month,
-	                day, s / 3600, s / 60 % 60, s % 60);
+	return snprintf(text, FIRNI_TIME_TEXT_MAX, "%s%04lld-%02u-%02uT%02u:%02u:%02uZ", sign, digits,
+	                month, day, s / 3600, s / 60 % 60, s % 60);
 }
 
 struct reader {
@@ -71,7 +72,8 @@ struct reader {
 };
 
 static int
-fixed(struct reader *r, unsigned digits, unsigned min, unsigned max, const char *what, unsigned *value)
+fixed(struct reader *r, unsigned digits, unsigned min, unsigned max, const char *what,
+      unsigned *value)
 {
 	size_t begin = r->at;
 
@@ -176,7 +178,8 @@ firni_time_read(const char *text, size_t length, int64_t *unix_ms, size_t *offse
 	    !literal(&r, ":", "expected ':' after the hour") ||
 	    !fixed(&r, 2, 0, 59, "expected minutes, 00 to 59", &minute) ||
 	    !literal(&r, ":", "expected ':' after the minutes") ||
-	    !fixed(&r, 2, 0, 59, "expected seconds, 00 to 59 (no leap second: Unix time has none)", &second) ||
+	    !fixed(&r, 2, 0, 59, "expected seconds, 00 to 59 (no leap second: Unix time has none)",
+	           &second) ||
 	    !read_fraction(&r, &ms) || !read_zone(&r, &zone))
 		goto refused;
 	if (r.at != length) {

@@ -25,6 +25,7 @@ int firni_time_write(int64_t unix_ms, int always_ms, char text[FIRNI_TIME_TEXT_M
  * a zone, Z or an offset. A time without a zone means different instants on different hosts
  * and is refused. 0, or -1 with *offset at the offending character and *why set.
  */
-int firni_time_read(const char *text, size_t length, int64_t *unix_ms, size_t *offset, const char **why);
+int firni_time_read(const char *text, size_t length, int64_t *unix_ms, size_t *offset,
+                    const char **why);
 
 #endif

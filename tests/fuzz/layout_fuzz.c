@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The firn authors */
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzz target: a layout's text. What parses prints and parses back to itself; what does not says where and why. */
+/* Fuzz target: a layout text parses and prints back to itself, or says where and why not. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,13 +46,14 @@ accepted(const struct firn_layout *layout)
 	HOLDS(firn_layout_print(&again, same, sizeof(same)) == FIRN_OK);
 	HOLDS(strcmp(text, same) == 0);
 	HOLDS(firn_layout_fingerprint(layout) == firn_layout_fingerprint(&again));
-	HOLDS(firn_layout_make(layout->epoch_ms, layout->tick_ms, layout->field, layout->field_count, &again, NULL) ==
-	      FIRN_OK);
+	HOLDS(firn_layout_make(layout->epoch_ms, layout->tick_ms, layout->field, layout->field_count,
+	                       &again, NULL) == FIRN_OK);
 	HOLDS(firn_layout_equal(layout, &again));
 
 	HOLDS(layout->time_bits + layout->seq_bits + layout->node_bits == layout->total_bits);
 	HOLDS(firn_layout_split(layout, all, &parts) == FIRN_OK);
-	HOLDS(firn_layout_compose(layout, parts.tick, parts.node, parts.sequence, &id) == FIRN_OK && id == all);
+	HOLDS(firn_layout_compose(layout, parts.tick, parts.node, parts.sequence, &id) == FIRN_OK &&
+	      id == all);
 	HOLDS(firn_layout_split(layout, all + 1, &parts) == FIRN_E_RANGE);
 	HOLDS(parts.time_ms <= firn_layout_last_ms(layout));
 	HOLDS(firn_layout_life_ms(layout, firn_layout_last_ms(layout)) > 0);

@@ -13,10 +13,10 @@
 
 static const struct firn_field plain[] = {{"time", 41, 0}, {"node", 10, 0}, {"sequence", 12, 0}};
 
-/* Refused, the layout untouched, the place and a part of the message as given; also without an error to fill. */
+/* Refused as stated, the layout untouched; also without an error to fill. */
 static void
-refuses(int64_t epoch_ms, uint32_t tick_ms, const struct firn_field field[], size_t count, size_t offset,
-        size_t length, const char *part)
+refuses(int64_t epoch_ms, uint32_t tick_ms, const struct firn_field field[], size_t count,
+		size_t offset, size_t length, const char *part)
 {
 	struct firn_layout layout;
 	struct firn_layout before;
@@ -96,7 +96,7 @@ Test(layout_make, refuses_too_few_and_too_many_fields)
 
 Test(layout_make, refuses_names_that_are_no_names)
 {
-	static const char *const bad[] = {"",      "Node",  "1node", "_node",       "no-de",
+	static const char *const bad[] = {"",      "Node",  "1node", "_node",      "no-de",
 	                                  "no de", "no:de", "no=de", "n\xC3\xB6n", "node\n"};
 	struct firn_field field[] = {{"time", 41, 0}, {"", 10, 0}, {"sequence", 12, 0}};
 
@@ -117,7 +117,8 @@ Test(layout_make, refuses_names_that_are_no_names)
 Test(layout_make, refuses_settings_as_fields)
 {
 	static const struct firn_field tick[] = {{"time", 41, 0}, {"tick", 10, 0}, {"sequence", 12, 0}};
-	static const struct firn_field epoch[] = {{"time", 41, 0}, {"sequence", 12, 0}, {"epoch", 10, 0}};
+	static const struct firn_field epoch[] = {
+		{"time", 41, 0}, {"sequence", 12, 0}, {"epoch", 10, 0}};
 
 	refuses(EPOCH, 1, tick, 3, 1, 1, "tick=");
 	refuses(EPOCH, 1, epoch, 3, 2, 1, "epoch=");
@@ -127,7 +128,8 @@ Test(layout_make, refuses_a_name_that_stands_twice)
 {
 	static const struct firn_field node[] = {
 		{"time", 41, 0}, {"node", 5, 0}, {"sequence", 12, 0}, {"node", 5, 0}};
-	static const struct firn_field sequence[] = {{"time", 41, 0}, {"sequence", 6, 0}, {"sequence", 6, 0}};
+	static const struct firn_field sequence[] = {
+		{"time", 41, 0}, {"sequence", 6, 0}, {"sequence", 6, 0}};
 
 	refuses(EPOCH, 1, node, 4, 3, 1, "twice");
 	refuses(EPOCH, 1, sequence, 3, 2, 1, "twice");
@@ -135,7 +137,8 @@ Test(layout_make, refuses_a_name_that_stands_twice)
 
 Test(layout_make, refuses_time_that_is_not_on_top)
 {
-	static const struct firn_field below[] = {{"node", 10, 0}, {"time", 41, 0}, {"sequence", 12, 0}};
+	static const struct firn_field below[] = {
+		{"node", 10, 0}, {"time", 41, 0}, {"sequence", 12, 0}};
 	static const struct firn_field without[] = {{"sequence", 12, 0}};
 
 	refuses(EPOCH, 1, below, 3, 0, 1, "'time'");
@@ -154,7 +157,8 @@ Test(layout_make, refuses_a_zero_width_field_except_the_sequence)
 {
 	static const struct firn_field time[] = {{"time", 0, 0}, {"node", 10, 0}, {"sequence", 12, 0}};
 	static const struct firn_field node[] = {{"time", 41, 0}, {"node", 0, 0}, {"sequence", 12, 0}};
-	static const struct firn_field sequence[] = {{"time", 41, 0}, {"node", 10, 0}, {"sequence", 0, 0}};
+	static const struct firn_field sequence[] = {
+		{"time", 41, 0}, {"node", 10, 0}, {"sequence", 0, 0}};
 	struct firn_layout layout;
 
 	refuses(EPOCH, 1, time, 3, 0, 1, "1 to 63");
@@ -166,7 +170,8 @@ Test(layout_make, refuses_a_zero_width_field_except_the_sequence)
 Test(layout_make, refuses_more_than_63_bits_at_the_field_that_exceeds_them)
 {
 	static const struct firn_field wide[] = {{"time", 42, 0}, {"node", 10, 0}, {"sequence", 12, 0}};
-	static const struct firn_field huge[] = {{"time", 255, 0}, {"node", 10, 0}, {"sequence", 12, 0}};
+	static const struct firn_field huge[] = {
+		{"time", 255, 0}, {"node", 10, 0}, {"sequence", 12, 0}};
 	static const struct firn_field most[] = {{"time", 63, 0}, {"sequence", 0, 0}};
 	static const struct firn_field over[] = {{"time", 63, 0}, {"sequence", 1, 0}};
 	struct firn_layout layout;
@@ -196,7 +201,8 @@ Test(layout_make, refuses_ticks_outside_1_ms_to_a_day)
 	refuses(EPOCH, 0, plain, 3, 3, 0, "tick");
 	refuses(EPOCH, FIRN_LAYOUT_TICK_MS_MAX + 1, plain, 3, 3, 0, "tick");
 	refuses(EPOCH, UINT32_MAX, plain, 3, 3, 0, "tick");
-	cr_assert_eq(firn_layout_make(EPOCH, FIRN_LAYOUT_TICK_MS_MAX, plain, 3, &layout, NULL), FIRN_OK);
+	cr_assert_eq(firn_layout_make(EPOCH, FIRN_LAYOUT_TICK_MS_MAX, plain, 3, &layout, NULL),
+	             FIRN_OK);
 }
 
 Test(layout_make, refuses_epochs_that_cannot_be_printed)

@@ -16,7 +16,8 @@ parsed(const char *text)
 	struct firn_layout layout;
 	struct firn_layout_error error = {0};
 
-	cr_assert_eq(firn_layout_parse(text, &layout, &error), FIRN_OK, "'%s': %s", text, error.message);
+	cr_assert_eq(firn_layout_parse(text, &layout, &error), FIRN_OK, "'%s': %s", text,
+	             error.message);
 	return layout;
 }
 
@@ -26,7 +27,8 @@ made(const struct firn_field field[], size_t count)
 	struct firn_layout layout;
 	struct firn_layout_error error = {0};
 
-	cr_assert_eq(firn_layout_make(0, 1, field, count, &layout, &error), FIRN_OK, "%s", error.message);
+	cr_assert_eq(firn_layout_make(0, 1, field, count, &layout, &error), FIRN_OK, "%s",
+	             error.message);
 	return layout;
 }
 
@@ -72,7 +74,7 @@ round_trip(const struct firn_layout *layout, uint64_t tick, uint64_t node, uint6
 	return id;
 }
 
-/* Round trips at the edges and in between; one node's IDs in the order of its words; edges refused one past. */
+/* Round trips at the edges and in between, order of the IDs, refusal one past each edge. */
 static void
 check_layout(const struct firn_layout *layout)
 {
@@ -84,7 +86,8 @@ check_layout(const struct firn_layout *layout)
 	cr_assert_eq(round_trip(layout, 0, 0, 0), 0);
 	cr_assert_eq(round_trip(layout, ticks, nodes, sequences), mask(layout->total_bits));
 	for (uint64_t i = 0; i < 16; i++)
-		(void)round_trip(layout, mixed(3 * i) & ticks, mixed(3 * i + 1) & nodes, mixed(3 * i + 2) & sequences);
+		(void)round_trip(layout, mixed(3 * i) & ticks, mixed(3 * i + 1) & nodes,
+		                 mixed(3 * i + 2) & sequences);
 	for (uint64_t i = 0; i < 16; i++) {
 		uint64_t words = mask(layout->time_bits + layout->seq_bits);
 		uint64_t word = mixed(i) % words;
@@ -97,7 +100,8 @@ check_layout(const struct firn_layout *layout)
 
 		cr_assert_lt(a, b, "one node's IDs rise with its word");
 		if (tick < ticks)
-			cr_assert_lt(round_trip(layout, tick, node, sequences), round_trip(layout, tick + 1, other, 0),
+			cr_assert_lt(round_trip(layout, tick, node, sequences),
+			             round_trip(layout, tick + 1, other, 0),
 			             "any node's ID of a later tick is larger");
 	}
 	cr_assert_eq(firn_layout_compose(layout, ticks + 1, 0, 0, &id), FIRN_E_TIME_OVER);
@@ -153,7 +157,8 @@ Test(layout_pack, every_narrow_split_round_trips_and_keeps_order)
 					uint64_t before = 0;
 
 					for (uint64_t word = 0; word <= mask(time + sequence); word++) {
-						uint64_t id = round_trip(&layout, word >> sequence, n, word & mask(sequence));
+						uint64_t id =
+							round_trip(&layout, word >> sequence, n, word & mask(sequence));
 
 						cr_assert(word == 0 || id > before);
 						before = id;
@@ -164,7 +169,8 @@ Test(layout_pack, every_narrow_split_round_trips_and_keeps_order)
 
 Test(layout_pack, a_node_in_several_fields_around_the_sequence_is_one_number)
 {
-	struct firn_layout layout = parsed("time:30 region:3 sequence:8 rack:5 sequence2:2 worker:7 epoch=0");
+	struct firn_layout layout =
+		parsed("time:30 region:3 sequence:8 rack:5 sequence2:2 worker:7 epoch=0");
 	struct firn_parts parts;
 	uint64_t id;
 
@@ -172,7 +178,8 @@ Test(layout_pack, a_node_in_several_fields_around_the_sequence_is_one_number)
 	cr_assert_eq(layout.node_bits, 17);
 	/* region 5, rack 19, sequence2 1, worker 100, in layout order: 101 10011 01 1100100 */
 	cr_assert_eq(firn_layout_compose(&layout, 9, 0x166E4, 200, &id), FIRN_OK);
-	cr_assert_eq(id, UINT64_C(9) << 25 | UINT64_C(5) << 22 | UINT64_C(200) << 14 | 19u << 9 | 1u << 7 | 100u);
+	cr_assert_eq(id, UINT64_C(9) << 25 | UINT64_C(5) << 22 | UINT64_C(200) << 14 | 19u << 9 |
+	                     1u << 7 | 100u);
 	cr_assert_eq(firn_layout_split(&layout, id, &parts), FIRN_OK);
 	cr_assert_eq(parts.value[0], 9);
 	cr_assert_eq(parts.value[1], 5);
@@ -242,7 +249,8 @@ Test(layout_pack, pack_names_the_field_that_does_not_fit)
 		uint64_t id = UNTOUCHED;
 
 		cr_assert_eq(firn_layout_pack(&layout, cases[i].value, &id), cases[i].error, "case %zu", i);
-		cr_assert_eq(id, cases[i].error == FIRN_OK ? (uint64_t)INT64_MAX : UNTOUCHED, "case %zu", i);
+		cr_assert_eq(id, cases[i].error == FIRN_OK ? (uint64_t)INT64_MAX : UNTOUCHED, "case %zu",
+		             i);
 	}
 }
 

@@ -19,7 +19,8 @@ parsed(const char *text)
 	struct firn_layout layout;
 	struct firn_layout_error error = {0};
 
-	cr_assert_eq(firn_layout_parse(text, &layout, &error), FIRN_OK, "'%s': %s", text, error.message);
+	cr_assert_eq(firn_layout_parse(text, &layout, &error), FIRN_OK, "'%s': %s", text,
+	             error.message);
 	return layout;
 }
 
@@ -180,8 +181,10 @@ Test(layout_plan, R59_a_field_of_32_bits_ends_it_does_not_wrap)
 	ends_after(&layout, moment("2022-02-19T17:02:47.295Z"));
 	cr_assert_eq(firn_layout_tick(&layout, layout.epoch_ms + INT64_C(4294967295), &tick), FIRN_OK);
 	cr_assert_eq(tick, UINT64_C(4294967295));
-	cr_assert_eq(firn_layout_tick(&layout, layout.epoch_ms + INT64_C(4294967296), &tick), FIRN_E_TIME_OVER);
-	cr_assert_eq(firn_layout_life_ms(&layout, layout.epoch_ms) / 10 * 1000 / (uint64_t)DAY_MS, 4971);
+	cr_assert_eq(firn_layout_tick(&layout, layout.epoch_ms + INT64_C(4294967296), &tick),
+	             FIRN_E_TIME_OVER);
+	cr_assert_eq(firn_layout_life_ms(&layout, layout.epoch_ms) / 10 * 1000 / (uint64_t)DAY_MS,
+	             4971);
 	cr_assert(warns(&layout, layout.epoch_ms, "less than ten years"));
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The firn authors */
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The presets, each held against IDs that others have published. default and regional are our own: none exist. */
+/* The presets against IDs that others published; there are none for default and regional. */
 #include <criterion/criterion.h>
 
 #include <string.h>
@@ -18,13 +18,15 @@ parsed(const char *text)
 	struct firn_layout layout;
 	struct firn_layout_error error = {0};
 
-	cr_assert_eq(firn_layout_parse(text, &layout, &error), FIRN_OK, "'%s': %s", text, error.message);
+	cr_assert_eq(firn_layout_parse(text, &layout, &error), FIRN_OK, "'%s': %s", text,
+	             error.message);
 	return layout;
 }
 
 /* The ID's time, and its fields after the time from the top down. */
 static void
-decodes(const char *layout_text, uint64_t id, const char *time, uint64_t first, uint64_t second, uint64_t third)
+decodes(const char *layout_text, uint64_t id, const char *time, uint64_t first, uint64_t second,
+		uint64_t third)
 {
 	struct firn_layout layout = parsed(layout_text);
 	const uint64_t want[] = {first, second, third};
@@ -36,9 +38,10 @@ decodes(const char *layout_text, uint64_t id, const char *time, uint64_t first, 
 	(void)firni_time_write(parts.time_ms, 1, text);
 	cr_assert_str_eq(text, time);
 	for (unsigned i = 1; i < layout.field_count; i++)
-		cr_assert_eq(parts.value[i], want[i - 1], "%s: %s is %llu", layout_text, layout.field[i].name,
-		             (unsigned long long)parts.value[i]);
-	cr_assert_eq(firn_layout_compose(&layout, parts.tick, parts.node, parts.sequence, &again), FIRN_OK);
+		cr_assert_eq(parts.value[i], want[i - 1], "%s: %s is %llu", layout_text,
+		             layout.field[i].name, (unsigned long long)parts.value[i]);
+	cr_assert_eq(firn_layout_compose(&layout, parts.tick, parts.node, parts.sequence, &again),
+	             FIRN_OK);
 	cr_assert_eq(again, id);
 }
 
@@ -70,7 +73,8 @@ Test(layout_preset, each_is_listed_once_and_says_what_it_prints)
 
 Test(layout_preset, other_names_are_none)
 {
-	static const char *const none[] = {"", "Default", "defaul", "default ", "defaults", "sonyflake2"};
+	static const char *const none[] = {"",         "Default",  "defaul",
+	                                   "default ", "defaults", "sonyflake2"};
 
 	for (size_t i = 0; i < LENGTH(none); i++)
 		cr_assert_null(firn_layout_preset(none[i]), "'%s'", none[i]);
@@ -102,8 +106,8 @@ Test(layout_preset, R70_twitter_decodes_published_ids)
 
 Test(layout_preset, R72_the_epoch_decides_the_year)
 {
-	decodes("time:41 node:10 sequence:12 epoch=0", UINT64_C(7202794905796608000), "2024-06-01T22:15:27.000Z", 0,
-	        0, 0);
+	decodes("time:41 node:10 sequence:12 epoch=0", UINT64_C(7202794905796608000),
+	        "2024-06-01T22:15:27.000Z", 0, 0, 0);
 	decodes("twitter", UINT64_C(7202794905796608000), "2065-04-04T23:58:21.657Z", 0, 0, 0);
 }
 
@@ -170,8 +174,8 @@ Test(layout_preset, baidu_decodes_published_ids)
 	char text[FIRNI_TIME_TEXT_MAX];
 
 	decodes("baidu", UINT64_C(3200169789968523265), "2019-05-02T15:26:39.000Z", 21, 1, 0);
-	decodes("time:29 worker:21 sequence:13 epoch=2016-09-20T00:00:00Z tick=1s", UINT64_C(180363646902239241),
-	        "2017-01-19T12:15:46.000Z", 4, 9, 0);
+	decodes("time:29 worker:21 sequence:13 epoch=2016-09-20T00:00:00Z tick=1s",
+	        UINT64_C(180363646902239241), "2017-01-19T12:15:46.000Z", 4, 9, 0);
 	(void)firni_time_write(firn_layout_last_ms(&layout) + 1, 0, text);
 	cr_assert_str_eq(text, "2024-11-20T13:24:16Z");
 }

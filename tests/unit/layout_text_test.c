@@ -19,8 +19,8 @@ parsed(const char *text)
 	struct firn_layout layout;
 	struct firn_layout_error error = {0};
 
-	cr_assert_eq(firn_layout_parse(text, &layout, &error), FIRN_OK, "'%s': %s at %zu", text, error.message,
-	             error.offset);
+	cr_assert_eq(firn_layout_parse(text, &layout, &error), FIRN_OK, "'%s': %s at %zu", text,
+	             error.message, error.offset);
 	return layout;
 }
 
@@ -34,7 +34,7 @@ Test(layout_text, canonical_text_comes_back_as_it_was)
 		"time:1 sequence:0 epoch=1970-01-01T00:00:00Z tick=86400s",
 		"time:63 sequence:0 epoch=0000-01-01T00:00:00Z tick=86399999ms",
 		"time:48 node:15 sequence:0 epoch=1969-12-31T23:59:59.999Z tick=1500ms",
-		"time:5 sequence:1 a:1 b2:1 c_:1 d:1 e:1 abcdefghijklmno:1 epoch=9999-12-31T23:59:59.999Z tick=59s",
+		"time:5 sequence:1 a:1 b2:1 c_:1 d:1 e:1 abcdefghijklmno:1 epoch=9999-12-31T23:59:59Z tick=59s",
 	};
 
 	for (size_t i = 0; i < LENGTH(canonical); i++) {
@@ -53,15 +53,17 @@ Test(layout_text, other_spellings_become_canonical)
 		const char *canonical;
 	} spellings[] = {
 		{"time:41 node:10 sequence:12 epoch=1767225600000",
-		 "time:41 node:10 sequence:12 epoch=2026-01-01T00:00:00Z tick=1ms"},
+	     "time:41 node:10 sequence:12 epoch=2026-01-01T00:00:00Z tick=1ms"},
 		{"  tick=1000ms\tepoch=2016-05-20T00:00:00+08:00\n time:28 worker:22\r\nsequence:13 ",
-		 "time:28 worker:22 sequence:13 epoch=2016-05-19T16:00:00Z tick=1s"},
+	     "time:28 worker:22 sequence:13 epoch=2016-05-19T16:00:00Z tick=1s"},
 		{"time:41 epoch=0 sequence:12", "time:41 sequence:12 epoch=1970-01-01T00:00:00Z tick=1ms"},
 		/* A number is milliseconds, also one that looks like a year. */
-		{"time:41 epoch=2026 sequence:12", "time:41 sequence:12 epoch=1970-01-01T00:00:02.026Z tick=1ms"},
-		{"time:41 epoch=-1 sequence:12", "time:41 sequence:12 epoch=1969-12-31T23:59:59.999Z tick=1ms"},
+		{"time:41 epoch=2026 sequence:12",
+	     "time:41 sequence:12 epoch=1970-01-01T00:00:02.026Z tick=1ms"},
+		{"time:41 epoch=-1 sequence:12",
+	     "time:41 sequence:12 epoch=1969-12-31T23:59:59.999Z tick=1ms"},
 		{"time:41 epoch=2026-01-01t00:00:00.5z sequence:12",
-		 "time:41 sequence:12 epoch=2026-01-01T00:00:00.500Z tick=1ms"},
+	     "time:41 sequence:12 epoch=2026-01-01T00:00:00.500Z tick=1ms"},
 		{"sonyflake", "time:39 sequence:8 machine:16 epoch=2014-09-01T00:00:00Z tick=10ms"},
 		{" default\n", "time:41 node:10 sequence:12 epoch=2026-01-01T00:00:00Z tick=1ms"},
 	};
@@ -107,7 +109,9 @@ Test(layout_text, refusals_point_at_the_place_and_say_why)
 		{"time:41 noDe:10 sequence:12" E, 10, 1, "name"},
 		{"time:41 1node:10 sequence:12" E, 8, 1, "name"},
 		{"time:41 no-de:10 sequence:12" E, 10, 1, "name"},
-		{"time:41 n\xC3\xB6" "de:10 sequence:12" E, 9, 1, "name"},
+		{"time:41 n\xC3\xB6"
+	     "de:10 sequence:12" E,
+	     9, 1, "name"},
 		{"time:41 abcdefghijklmnop:10 sequence:12" E, 8, 16, "15"},
 		{"time:41 node:5 node:5 sequence:12" E, 15, 6, "twice"},
 		{"time:41 sequence:6 sequence:6" E, 19, 10, "twice"},
@@ -180,7 +184,8 @@ Test(layout_text, refusals_point_at_the_place_and_say_why)
 		cr_assert_eq(got, FIRN_E_LAYOUT, "'%s' was accepted", text);
 		cr_assert_eq(memcmp(&layout, &before, sizeof(layout)), 0, "'%s' wrote a layout", text);
 		cr_assert_not_null(memchr(error.message, '\0', sizeof(error.message)), "'%s'", text);
-		cr_assert_eq(error.offset, refused[i].offset, "'%s': at %zu: %s", text, error.offset, error.message);
+		cr_assert_eq(error.offset, refused[i].offset, "'%s': at %zu: %s", text, error.offset,
+		             error.message);
 		cr_assert_eq(error.length, refused[i].length, "'%s': length %zu: %s", text, error.length,
 		             error.message);
 		cr_assert_not_null(strstr(error.message, refused[i].part), "'%s': %s", text, error.message);
@@ -306,8 +311,8 @@ Test(layout_text, equality_and_fingerprint_see_every_difference)
 			struct firn_layout b = parsed(texts[j]);
 
 			cr_assert_eq(firn_layout_equal(&a, &b), i == j, "%zu %zu", i, j);
-			cr_assert_eq(firn_layout_fingerprint(&a) == firn_layout_fingerprint(&b), i == j, "%zu %zu",
-			             i, j);
+			cr_assert_eq(firn_layout_fingerprint(&a) == firn_layout_fingerprint(&b), i == j,
+			             "%zu %zu", i, j);
 		}
 }
 

@@ -25,8 +25,8 @@ read_whole(const char *text)
 	size_t offset = 0;
 	const char *why = NULL;
 
-	cr_assert_eq(firni_time_read(text, strlen(text), &unix_ms, &offset, &why), 0, "%s: %s at %zu", text,
-	             why, offset);
+	cr_assert_eq(firni_time_read(text, strlen(text), &unix_ms, &offset, &why), 0, "%s: %s at %zu",
+	             text, why, offset);
 	return unix_ms;
 }
 
@@ -169,8 +169,9 @@ Test(layout_time, refuses_with_the_place_and_the_reason)
 		size_t offset = 999;
 		const char *why = NULL;
 
-		cr_assert_neq(firni_time_read(refused[i].text, strlen(refused[i].text), &unix_ms, &offset, &why), 0,
-		              "'%s' was read", refused[i].text);
+		cr_assert_neq(
+			firni_time_read(refused[i].text, strlen(refused[i].text), &unix_ms, &offset, &why), 0,
+			"'%s' was read", refused[i].text);
 		cr_assert_eq(unix_ms, 42, "'%s' wrote through its out-pointer", refused[i].text);
 		cr_assert_eq(offset, refused[i].offset, "'%s': at %zu", refused[i].text, offset);
 		cr_assert_not_null(strstr(why, refused[i].why), "'%s': %s", refused[i].text, why);
