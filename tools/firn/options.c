@@ -133,6 +133,7 @@ named_node(const struct firn_layout *layout, const char *text, uint64_t *node)
 		const char *name = layout->field[i].name;
 		size_t length = strlen(name);
 		const char *at = text;
+		unsigned before = given;
 
 		if (strcmp(name, "sequence") == 0)
 			continue;
@@ -151,6 +152,9 @@ named_node(const struct firn_layout *layout, const char *text, uint64_t *node)
 			at = strchr(at, ',');
 			at = at != NULL ? at + 1 : NULL;
 		}
+		/* Once each: twice would leave another out. */
+		if (given != before + 1)
+			return 0;
 		fields++;
 	}
 	for (const char *at = text; at != NULL; named++) {

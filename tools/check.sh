@@ -1,0 +1,9 @@
+#!/bin/sh
+# SPDX-FileCopyrightText: The firn authors
+# SPDX-License-Identifier: Apache-2.0
+# Installs what the tests need, builds every variant and runs all tests. Arguments go to check.py.
+set -eu
+cd "$(dirname "$0")/.."
+sh tools/setup.sh gcc g++ clang libclang-rt-14-dev libc6-dev python3 meson ninja-build pkg-config \
+	libjansson-dev libcriterion-dev libck-dev relacy-dev libbenchmark-dev
+exec python3 tools/check.py "$@"
