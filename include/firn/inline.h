@@ -15,6 +15,9 @@
  *     ...
  *     if (firn_inline_check(gen, &shape) != 0) ...      once, after opening
  *     if (firn_inline_next(gen, &shape, &id) != 0) ...  on the path
+ *
+ * In a strict ISO mode (-std=c11) define _POSIX_C_SOURCE as 200809L before the first include:
+ * else the kernel's clock is hidden and each reading is a call into the library.
  */
 
 /*

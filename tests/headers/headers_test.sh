@@ -1,20 +1,25 @@
 #!/bin/sh
 # SPDX-FileCopyrightText: The firn authors
 # SPDX-License-Identifier: Apache-2.0
-# Compiles each public header by itself. usage: headers_test.sh STANDARD INCLUDE
+# Compiles each header by itself, and the use of every macro. usage: headers_test.sh COMPILER STANDARD INCLUDE USES
 set -eu
-standard=$1
-include=$2
+compiler=$1 standard=$2 include=$3 uses=$4
 case $standard in
-c++*) compiler=g++ language=c++ ;;
-*) compiler=gcc language=c ;;
+c++*) language=c++ ;;
+*) language=c ;;
 esac
+# Nothing is defined for the headers: a caller's bare command line is what has to do.
+compile() {
+	"$compiler" -x $language -std="$standard" -Wall -Wextra -Wpedantic -Werror -I"$include" -fsyntax-only "$@"
+}
 count=0
 cd "$include"
-for header in firn.h firn/*.h; do
-	printf '#include <%s>\n#include <%s>\n' "$header" "$header" |
-		$compiler -x $language -std="$standard" -Wall -Wextra -Wpedantic -Werror -I. -fsyntax-only -D_GNU_SOURCE -
+for header in firn.h firn/*.h firn/detail/*.h; do
+	# Twice, for the guard; and a declaration, because a file without one is not ISO C.
+	printf '#include <%s>\n#include <%s>\nextern int firn_headers_test;\n' "$header" "$header" | compile -
 	count=$((count + 1))
 done
-echo "$count headers as $standard"
-[ "$count" -ge 8 ]
+compile "$uses"
+compile -D_POSIX_C_SOURCE=200809L "$uses"
+echo "$count headers as $standard by $compiler"
+[ "$count" -ge 13 ]
