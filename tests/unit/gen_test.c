@@ -396,6 +396,18 @@ Test(gen, R113_before_the_epoch_nothing_is_stored)
 	close_all();
 }
 
+Test(gen, readings_so_far_off_that_their_shift_would_wrap_are_refused)
+{
+	open_f(1, 1000);
+	script[0] = F_EPOCH - (INT64_C(1) << 52); /* 2^52 ticks shifted by 12 bits are 0 again */
+	refused(FIRN_E_BEFORE_EPOCH);
+	script[0] = F_EPOCH + (INT64_C(1) << 52);
+	refused(FIRN_E_TIME_OVER);
+	at(0);
+	cr_assert_eq(next(), ID(0, 1, 0));
+	close_all();
+}
+
 Test(gen, R114_a_batch_is_all_or_none)
 {
 	uint64_t id[100] = {0};
