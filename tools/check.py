@@ -18,9 +18,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # name, compiler, meson options, suites (None: all), fuzz targets too
 VARIANTS = [
     ("gcc", "gcc", ["-Dwerror=true", "-Dtests=enabled", "-Dtool=enabled"], None),
-    ("ck", "gcc", ["-Datomics=ck", "-Dmodel=disabled", "-Dbench=disabled"], ["unit", "golden", "stress"]),
+    ("ck", "gcc", ["-Datomics=ck", "-Dmodel=disabled", "-Dbench=disabled"], ["unit", "golden", "stress", "fault"]),
     ("asan-ubsan", "gcc", ["-Db_sanitize=address,undefined", "-Dmodel=disabled", "-Dbench=disabled"],
-     ["unit", "golden", "cli", "stress"]),
+     ["unit", "golden", "cli", "stress", "fault"]),
     ("tsan", "gcc", ["-Db_sanitize=thread", "-Dmodel=disabled", "-Dbench=disabled"], ["golden", "stress"]),
     ("clang-fuzz", "clang", ["-Dwerror=true", "-Dfuzz=enabled", "-Dmodel=disabled", "-Dbench=disabled",
                              "-Dtests=disabled", "-Db_lundef=false"], ["fuzz"]),

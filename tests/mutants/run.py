@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The firn authors
+# SPDX-License-Identifier: Apache-2.0
+"""Breaks the sources in one place at a time and expects the named check to fail. usage: run.py SOURCE
+
+A mutant is one replacement of a text that stands exactly once; the product's sources hold no switch for it.
+"""
+import concurrent.futures
+import glob
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SOURCE = os.path.abspath(sys.argv[1])
+FLAGS = ["-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64", "-O1", "-w", "-Iinclude", "-Isrc", "-Itests/lib"]
+LEAST = ["-DLEAST_%s=1" % n for n in ("TAKES", "THREE", "LIMIT", "SEAL", "LIFT", "LIFT_SEALED")]
+
+WORD = "include/firn/detail/word.h"
+PATH = "include/firn/detail/gen.h"
+MARK = "src/gen/mark.c"
+FILE = "src/gen/mark_file.c"
+
+# name, file, old, new, check
+MUTANTS = [
+    ("forget the limit", WORD, "first >= bound || bound - first < count", "0", "model"),
+    ("the first of a batch is tested, not the last", WORD, "bound - first < count", "bound - first < 1", "model"),
+    ("one word past the bound", WORD, "bound - first < count", "bound - first + 1 < count", "model"),
+    ("reset the sequence: the clock overrides the word", WORD, "first = seen > floor ? seen : floor;",
+     "first = floor;", "model"),
+    ("non-atomic read-modify-write", WORD, "firni_atomic64_cas_weak(word, &expected, first + count)",
+     "(firni_atomic64_store(word, first + count), 1)", "model"),
+    ("own one word too many", WORD, "&expected, first + count)", "&expected, first + count - 1)", "model"),
+    ("lower the limit", WORD, "return firni_word_lift(limit, value);",
+     "uint64_t was = firni_atomic64_load(limit); firni_atomic64_store(limit, value); return was;", "model"),
+    ("issue after seal: the seal only reads", WORD, "return firni_atomic64_exchange(word, FIRNI_WORD_SEALED);",
+     "return firni_atomic64_load(word);", "model"),
+    ("seal in two steps", WORD, "return firni_atomic64_exchange(word, FIRNI_WORD_SEALED);",
+     "uint64_t was = firni_atomic64_load(word); firni_atomic64_store(word, FIRNI_WORD_SEALED); return was;", "model"),
+    ("a lift may go down", WORD, "while (seen < value && !firni_atomic64_cas_weak(word, &seen, value))\n\t\t;",
+     "firni_atomic64_store(word, value);", "model"),
+    ("a stale word after a lost swap", WORD, "seen = expected;\n\t\tretries++;",
+     "firni_atomic64_store(word, first + count); break;", "model"),
+    ("publish before the mark is durable", FILE,
+     "return error != FIRN_OK ? error : firni_file_sync(file);", "return error;", "power_cut"),
+    ("a failed sync is ignored", FILE, "return fdatasync(file->fd) == 0 ? FIRN_OK : FIRN_E_SYNC;",
+     "(void)fdatasync(file->fd); return FIRN_OK;", "power_cut"),
+    ("new memory starts below the mark", MARK, "if (start < slot->mark)\n\t\tstart = slot->mark;",
+     "if (start < slot->mark)\n\t\tstart = slot->mark > 4096 ? slot->mark - 4096 * 2000 : 0;", "power_cut"),
+    ("what a dead writer left is trusted unsynced", MARK,
+     "error = firni_file_write(&mark->file, slot);\n\tif (error == FIRN_OK)\n\t\terror = firni_file_write(&mark->file, &next);",
+     "error = firni_file_write(&mark->file, &next);", "power_cut"),
+    ("the clean mark is written without a seal", MARK, "next.mark = firni_state_seal(gen->state);",
+     "next.mark = firni_state_word(gen->state);", "power_cut"),
+    ("both slots in the same place", FILE, "(off_t)(slot->sequence % FIRNI_SLOTS) * FIRNI_SLOT_STRIDE;",
+     "(off_t)0;", "power_cut"),
+    ("the newer slot does not win", "src/gen/mark_slot.c", "read[i].sequence > read[newest].sequence",
+     "read[i].sequence < read[newest].sequence", "power_cut"),
+    ("the slot's check is not compared", "src/gen/mark_slot.c", "get(bytes + AT_CHECK, 8) != check(bytes, AT_CHECK)",
+     "0", "state_test"),
+    ("identity is not compared: a replaced file goes on", MARK, "slot->sequence < firni_atomic64_load(&state->synced))",
+     "0)", "state_test"),
+    ("nobody looks whether the file is still there", MARK,
+     "if (error == FIRN_OK)\n\t\t\terror = firni_file_still_there(&mark->file);", "", "state_test"),
+    ("the owner and mode of the file are not looked at", FILE,
+     "st.st_uid != geteuid() || (st.st_mode & 077) != 0", "0", "state_test"),
+    ("LIFE is not asked: every opener makes its own memory", MARK,
+     "if (firni_file_lock(&mark->file, FIRNI_LOCK_LIFE, 1, 0) == FIRN_OK) {",
+     "if (firni_file_lock(&mark->file, FIRNI_LOCK_LIFE, 0, 0) == FIRN_OK) {", "state_test"),
+    ("a private child may issue", PATH, "if (FIRNI_UNLIKELY(*gen->alive == 0))\n\t\treturn firni_gen_refuse_forked(gen);\n\n\t/* Still",
+     "/* Still", "fork_test"),
+    ("a range survives the fork", "src/gen/path.c", "FIRNI_UNLIKELY(*range->gen->range_alive == 0)", "0", "fork_test"),
+    ("readings before the epoch wrap", PATH, "FIRNI_UNLIKELY(tick >= shape->span_ms)", "0", "gen_test"),
+    ("a step back and a full layout are confused", "src/gen/path.c",
+     "last_tick > tick && last_tick - tick > (gen->lead_words >> shape->seq_bits) - 1", "last_tick > tick", "gen_test"),
+    ("observe stops at the foreign word", "src/gen/gen.c",
+     "if (firni_shape_id(&gen->shape, gen->node_image, word) > id)\n\t\treturn word;", "return word;", "gen_test"),
+    ("borrowed ticks are not counted", "src/gen/path.c", "if (last > reached)", "if (0)", "gen_test"),
+    ("the deadline starts anew with every try", "src/gen/wait.c", "(now_ns - start_ns)", "(now_ns - now_ns)", "gen_test"),
+    ("a spike enters the word", "src/clock/guard.c",
+     "if (firni_clock_wall(cold, &wall) != FIRN_OK)\n\t\treturn FIRN_E_CLOCK;\n\tif (first - wall", "wall = first;\n\tif (first - wall",
+     "clock_test"),
+    ("a step forward is believed at once", "src/clock/guard.c", "if (hold_ms == 0)", "if (1)", "clock_test"),
+]
+
+
+def copy(where):
+    for folder in ("include", "src", "tests"):
+        shutil.copytree(os.path.join(SOURCE, folder), os.path.join(where, folder))
+
+
+def build_and_run(where, check):
+    """True if the check passes."""
+    if check == "model":
+        build = ["g++", "-std=c++11", "-O2", "-w", "-Iinclude", "-Itests/model"] + LEAST + ["tests/model/word_model.cpp"]
+    else:
+        sources = glob.glob(os.path.join(where, "src/*.c")) + glob.glob(os.path.join(where, "src/*/*.c"))
+        folder = "fault" if check == "power_cut" else "unit"
+        build = ["gcc", "-std=c11"] + FLAGS + ["tests/%s/%s.c" % (folder, check)] + sources
+        if folder == "unit":
+            build += ["-lcriterion"]
+    binary = os.path.join(where, "check")
+    made = subprocess.run(build + ["-o", binary, "-lpthread"], cwd=where, capture_output=True, text=True)
+    if made.returncode != 0:
+        raise RuntimeError("%s does not build:\n%s" % (check, made.stderr[:2000]))
+    try:
+        return subprocess.run([binary], cwd=where, capture_output=True, timeout=300).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False  # hanging is failing
+
+
+def try_mutant(mutant):
+    name, path, old, new, check = mutant
+    with tempfile.TemporaryDirectory() as where:
+        copy(where)
+        with open(os.path.join(where, path)) as text:
+            content = text.read()
+        if content.count(old) != 1:
+            return name, check, "the text to break stands %d times" % content.count(old)
+        with open(os.path.join(where, path), "w") as text:
+            text.write(content.replace(old, new))
+        return name, check, "survived" if build_and_run(where, check) else None
+
+
+def main():
+    bad = 0
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for check in sorted({m[4] for m in MUTANTS}):
+            with tempfile.TemporaryDirectory() as where:
+                copy(where)
+                if not build_and_run(where, check):
+                    print("the check %s fails on the sources as they are" % check)
+                    bad += 1
+        for name, check, fault in pool.map(try_mutant, MUTANTS):
+            print("%-55s %s" % (name, "caught by " + check if fault is None else "NOT CAUGHT by %s: %s" % (check, fault)),
+                  flush=True)
+            bad += fault is not None
+    print("%d mutants, %d not caught" % (len(MUTANTS), bad))
+    return 1 if bad else 0
+
+
+sys.exit(main())
