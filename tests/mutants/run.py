@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 SOURCE = os.path.abspath(sys.argv[1])
 FLAGS = ["-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64", "-O1", "-w", "-Iinclude", "-Isrc", "-Itests/lib"]
@@ -105,35 +106,37 @@ def build_and_run(where, check):
     if made.returncode != 0:
         raise RuntimeError("%s does not build:\n%s" % (check, made.stderr[:2000]))
     try:
-        return subprocess.run([binary], cwd=where, capture_output=True, timeout=300).returncode == 0
+        return subprocess.run([binary], cwd=where, capture_output=True, timeout=60).returncode == 0
     except subprocess.TimeoutExpired:
         return False  # hanging is failing
 
 
 def try_mutant(mutant):
     name, path, old, new, check = mutant
+    started = time.time()
     with tempfile.TemporaryDirectory() as where:
         copy(where)
         with open(os.path.join(where, path)) as text:
             content = text.read()
         if content.count(old) != 1:
-            return name, check, "the text to break stands %d times" % content.count(old)
+            return name, check, "the text to break stands %d times" % content.count(old), 0
         with open(os.path.join(where, path), "w") as text:
             text.write(content.replace(old, new))
-        return name, check, "survived" if build_and_run(where, check) else None
+        fault = "survived" if build_and_run(where, check) else None
+        return name, check, fault, time.time() - started
 
 
 def main():
     bad = 0
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for check in sorted({m[4] for m in MUTANTS}):
+        for check in sorted({m[4] for m in MUTANTS} - {"model"}):  # the model on its own is a test beside this one
             with tempfile.TemporaryDirectory() as where:
                 copy(where)
                 if not build_and_run(where, check):
                     print("the check %s fails on the sources as they are" % check)
                     bad += 1
-        for name, check, fault in pool.map(try_mutant, MUTANTS):
-            print("%-55s %s" % (name, "caught by " + check if fault is None else "NOT CAUGHT by %s: %s" % (check, fault)),
+        for name, check, fault, seconds in pool.map(try_mutant, MUTANTS):
+            print("%-55s %5.1f s  %s" % (name, seconds, "caught by " + check if fault is None else "NOT CAUGHT by %s: %s" % (check, fault)),
                   flush=True)
             bad += fault is not None
     print("%d mutants, %d not caught" % (len(MUTANTS), bad))
