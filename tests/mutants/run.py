@@ -9,6 +9,7 @@ import concurrent.futures
 import glob
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -105,10 +106,19 @@ def build_and_run(where, check):
     made = subprocess.run(build + ["-o", binary, "-lpthread"], cwd=where, capture_output=True, text=True)
     if made.returncode != 0:
         raise RuntimeError("%s does not build:\n%s" % (check, made.stderr[:2000]))
+    # A session of its own: a check that hangs may have children, which hang as well.
+    run = subprocess.Popen([binary], cwd=where, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                           start_new_session=True)
     try:
-        return subprocess.run([binary], cwd=where, capture_output=True, timeout=60).returncode == 0
+        return run.wait(timeout=60) == 0
     except subprocess.TimeoutExpired:
         return False  # hanging is failing
+    finally:
+        try:
+            os.killpg(run.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        run.wait()
 
 
 def try_mutant(mutant):
