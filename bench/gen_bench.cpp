@@ -1,0 +1,200 @@
+// SPDX-FileCopyrightText: The firn authors
+// SPDX-License-Identifier: Apache-2.0
+// What an ID costs, by lane and clock, beside the atomic operation alone in the same loop.
+//
+// Code cost, not the layout's ceiling: 22 sequence bits hold 2^22 IDs a millisecond, far more than any
+// lane makes, and a manual clock that stands still has 2^22 ticks of lead, about 17 * 10^12 IDs.
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include <benchmark/benchmark.h>
+
+#include <firn.h>
+#include <firn/inline.h>
+
+namespace {
+
+using clock_kind = enum firn_clock_kind; // the function of that name hides it
+
+constexpr std::int64_t epoch_ms = 1767225600000;
+constexpr struct firn_shape shape = FIRN_INLINE_SHAPE(epoch_ms, 1, 39, 2, 22);
+constexpr const char *notation = "time:39 worker:2 sequence:22 epoch=2026-01-01T00:00:00Z tick=1ms";
+constexpr std::uint32_t lead_ms = UINT32_C(1) << 22;
+
+void
+must(int error, const char *what)
+{
+	if (error == FIRN_OK)
+		return;
+	std::fprintf(stderr, "gen_bench: %s: %s\n", what, firn_error_text(error));
+	std::exit(1);
+}
+
+struct firn_clock *
+clock_of(clock_kind kind)
+{
+	struct firn_clock_config config = FIRN_CLOCK_CONFIG_INIT;
+	struct firn_clock *clock = nullptr;
+
+	config.kind = kind;
+	must(firn_clock_open(&config, &clock), "clock");
+	if (kind == FIRN_CLOCK_MANUAL)
+		must(firn_clock_set(clock, epoch_ms + 1), "clock");
+	return clock;
+}
+
+// One generator for all threads of a case, opened anew for each run of it.
+struct subject {
+	struct firn_clock *clock = nullptr;
+	struct firn_gen *gen = nullptr;
+
+	void open(clock_kind kind)
+	{
+		struct firn_layout layout;
+		struct firn_gen_config config = FIRN_GEN_CONFIG_INIT;
+
+		must(firn_layout_parse(notation, &layout, nullptr), "layout");
+		clock = clock_of(kind);
+		config.layout = &layout;
+		config.clock = clock;
+		config.lead_ms_max = lead_ms;
+		must(firn_gen_open(&config, &gen), "open");
+		must(firn_inline_check(gen, &shape), "inline lane");
+	}
+
+	void close(benchmark::State &state)
+	{
+		struct firn_gen_stats stats;
+
+		firn_gen_stats(gen, &stats);
+		state.counters["retries"] = static_cast<double>(stats.cas_retries);
+		state.counters["borrowed"] = static_cast<double>(stats.ticks_borrowed);
+		must(firn_gen_close(gen), "close");
+		firn_clock_close(clock);
+	}
+};
+
+subject shared_subject;
+alignas(FIRNI_LINE) std::atomic<std::uint64_t> bare_word;
+
+void
+bare_cas(benchmark::State &state)
+{
+	for (auto _ : state) {
+		std::uint64_t seen = bare_word.load(std::memory_order_relaxed);
+
+		while (!bare_word.compare_exchange_weak(seen, seen + 1, std::memory_order_relaxed))
+			;
+		benchmark::DoNotOptimize(seen);
+	}
+	state.SetItemsProcessed(state.iterations());
+}
+
+void
+bare_fetch_add(benchmark::State &state)
+{
+	for (auto _ : state)
+		benchmark::DoNotOptimize(bare_word.fetch_add(1, std::memory_order_relaxed));
+	state.SetItemsProcessed(state.iterations());
+}
+
+void
+clock_alone(benchmark::State &state, clock_kind kind)
+{
+	struct firn_clock *clock = clock_of(kind);
+	std::int64_t now = 0;
+
+	for (auto _ : state) {
+		if (firni_clock_read(clock, &now) != FIRN_OK) {
+			state.SkipWithError("the clock failed");
+			break;
+		}
+		benchmark::DoNotOptimize(now);
+	}
+	firn_clock_close(clock);
+	state.SetItemsProcessed(state.iterations());
+}
+
+template <class Next>
+void
+lane(benchmark::State &state, clock_kind kind, std::size_t count, Next next)
+{
+	if (state.thread_index() == 0)
+		shared_subject.open(kind);
+	for (auto _ : state)
+		if (next(shared_subject.gen) != FIRN_OK) {
+			state.SkipWithError("an ID was refused: this would time the layout, not the code");
+			break;
+		}
+	state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(count));
+	if (state.thread_index() == 0)
+		shared_subject.close(state);
+}
+
+void
+stable(benchmark::State &state, clock_kind kind)
+{
+	lane(state, kind, 1, [](struct firn_gen *gen) {
+		std::uint64_t id = 0;
+		int error = firn_gen_next(gen, &id);
+
+		benchmark::DoNotOptimize(id);
+		return error;
+	});
+}
+
+void
+inlined(benchmark::State &state, clock_kind kind)
+{
+	lane(state, kind, 1, [](struct firn_gen *gen) {
+		std::uint64_t id = 0;
+		int error = firn_inline_next(gen, &shape, &id);
+
+		benchmark::DoNotOptimize(id);
+		return error;
+	});
+}
+
+void
+batch(benchmark::State &state, clock_kind kind)
+{
+	constexpr std::size_t count = 100;
+
+	lane(state, kind, count, [](struct firn_gen *gen) {
+		std::uint64_t ids[count];
+		int error = firn_gen_next_n(gen, ids, count);
+
+		benchmark::DoNotOptimize(ids);
+		benchmark::ClobberMemory();
+		return error;
+	});
+}
+
+} // namespace
+
+int
+main(int argc, char **argv)
+{
+	benchmark::Initialize(&argc, argv);
+	if (benchmark::ReportUnrecognizedArguments(argc, argv))
+		return 1;
+	for (int threads : {1, 2}) {
+		benchmark::RegisterBenchmark("bare/cas", bare_cas)->Threads(threads)->UseRealTime();
+		benchmark::RegisterBenchmark("bare/fetch_add", bare_fetch_add)->Threads(threads)->UseRealTime();
+		for (auto kind : {FIRN_CLOCK_MANUAL, FIRN_CLOCK_COARSE, FIRN_CLOCK_REALTIME, FIRN_CLOCK_MONOTONIC}) {
+			const std::string clock = firn_clock_kind_name(kind);
+
+			if (threads == 1)
+				benchmark::RegisterBenchmark(("clock/" + clock).c_str(), clock_alone, kind);
+			benchmark::RegisterBenchmark(("stable/" + clock).c_str(), stable, kind)->Threads(threads)->UseRealTime();
+			benchmark::RegisterBenchmark(("inline/" + clock).c_str(), inlined, kind)->Threads(threads)->UseRealTime();
+			benchmark::RegisterBenchmark(("batch100/" + clock).c_str(), batch, kind)->Threads(threads)->UseRealTime();
+		}
+	}
+	benchmark::RunSpecifiedBenchmarks();
+	benchmark::Shutdown();
+	return 0;
+}
