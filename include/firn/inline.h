@@ -25,8 +25,8 @@
  * bits. The node may be several fields; node_bits is their sum.
  */
 #define FIRN_INLINE_SHAPE(epoch_ms, tick_ms, time_bits, node_bits, seq_bits) \
-	{ (epoch_ms), FIRNI_INLINE_SPAN(time_bits, tick_ms), (tick_ms), (seq_bits), 0, \
-	  (node_bits) + (seq_bits), 0 }
+	{ (epoch_ms), FIRNI_INLINE_SPAN(time_bits, tick_ms), (UINT64_C(1) << (seq_bits)) - 1, (tick_ms), \
+	  (seq_bits), 0, (node_bits), 0 }
 
 /* Milliseconds of 2^time_bits ticks, at most 2^62. */
 #define FIRNI_INLINE_SPAN(time_bits, tick_ms) \
@@ -61,27 +61,22 @@ firn_inline_check(const struct firn_gen *gen, const struct firn_shape *shape)
 FIRNI_INLINE FIRN_MUST_USE int
 firn_inline_next(struct firn_gen *gen, const struct firn_shape *shape, uint64_t *id)
 {
-	uint64_t word = 0;
-	int error = firni_gen_take(gen, shape, 1, &word);
+	int64_t now_ms;
 
-	if (FIRNI_UNLIKELY(error != FIRN_OK))
-		return error;
-	*id = firni_shape_id(shape, gen->node_image, word);
-	return FIRN_OK;
+	if (FIRNI_UNLIKELY(firni_clock_read(gen->clock, &now_ms) != 0))
+		return firni_gen_refuse_clock(gen);
+	return firni_gen_next_at(gen, shape, now_ms, id);
 }
 
 /* firn_gen_next_n, inlined. count is at least 1. */
 FIRNI_INLINE FIRN_MUST_USE int
 firn_inline_next_n(struct firn_gen *gen, const struct firn_shape *shape, uint64_t id[], size_t count)
 {
-	uint64_t word = 0;
-	int error = firni_gen_take(gen, shape, count, &word);
+	int64_t now_ms;
 
-	if (FIRNI_UNLIKELY(error != FIRN_OK))
-		return error;
-	for (size_t i = 0; i < count; i++)
-		id[i] = firni_shape_id(shape, gen->node_image, word + i);
-	return FIRN_OK;
+	if (FIRNI_UNLIKELY(firni_clock_read(gen->clock, &now_ms) != 0))
+		return firni_gen_refuse_clock(gen);
+	return firni_gen_next_n_at(gen, shape, now_ms, id, count);
 }
 
 #endif

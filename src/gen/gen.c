@@ -76,7 +76,8 @@ fill_shape(const struct firn_layout *layout, uint8_t spread_bits, struct firn_sh
 	shape->tick_ms = layout->tick_ms;
 	shape->seq_bits = layout->seq_bits;
 	shape->seq_shift = layout->seq_shift;
-	shape->time_shift = layout->time_shift;
+	shape->time_rise = (uint8_t)(layout->time_shift - layout->seq_bits);
+	shape->seq_mask = (UINT64_C(1) << layout->seq_bits) - 1;
 	shape->spread_bits = spread_bits;
 }
 
@@ -335,7 +336,8 @@ firni_inline_check(const struct firn_gen *gen, const struct firn_shape *shape, s
 		return FIRN_E_INVALID;
 	if (shape->epoch_ms != gen->shape.epoch_ms || shape->span_ms != gen->shape.span_ms ||
 	    shape->tick_ms != gen->shape.tick_ms || shape->seq_bits != gen->shape.seq_bits ||
-	    shape->seq_shift != gen->shape.seq_shift || shape->time_shift != gen->shape.time_shift)
+	    shape->seq_shift != gen->shape.seq_shift || shape->seq_mask != gen->shape.seq_mask ||
+	    shape->time_rise != gen->shape.time_rise)
 		return FIRN_E_LAYOUT;
 	return FIRN_OK;
 }

@@ -6,52 +6,59 @@
 
 #include "gen/state.h"
 
+/* With a clock that takes a call to read: apart, so that the path without one needs no stack frame. */
+static FIRNI_NOINLINE int
+next_after_call(struct firn_gen *gen, uint64_t *id)
+{
+	int64_t now_ms;
+
+	if (FIRNI_UNLIKELY(firni_clock_read(gen->clock, &now_ms) != FIRN_OK))
+		return firni_gen_refuse_clock(gen);
+	return firni_gen_next_at(gen, &gen->shape, now_ms, id);
+}
+
 int
 firn_gen_next(struct firn_gen *gen, uint64_t *id)
 {
-	uint64_t word = 0;
+	int64_t now_ms;
 
 	if (FIRNI_UNLIKELY(gen == NULL || id == NULL))
 		return FIRN_E_INVALID;
-	int error = firni_gen_take(gen, &gen->shape, 1, &word);
-
-	if (FIRNI_UNLIKELY(error != FIRN_OK))
-		return error;
-	*id = firni_shape_id(&gen->shape, gen->node_image, word);
-	return FIRN_OK;
+	if (!firni_clock_cached(gen->clock, &now_ms))
+		return next_after_call(gen, id);
+	return firni_gen_next_at(gen, &gen->shape, now_ms, id);
 }
 
 int
 firn_gen_next_n(struct firn_gen *gen, uint64_t id[], size_t count)
 {
-	uint64_t word = 0;
+	int64_t now_ms;
 
 	if (FIRNI_UNLIKELY(gen == NULL || id == NULL || count == 0))
 		return FIRN_E_INVALID;
-	int error = firni_gen_take(gen, &gen->shape, count, &word);
-
-	if (FIRNI_UNLIKELY(error != FIRN_OK))
-		return error;
-	for (size_t i = 0; i < count; i++)
-		id[i] = firni_shape_id(&gen->shape, gen->node_image, word + i);
-	return FIRN_OK;
+	if (FIRNI_UNLIKELY(firni_clock_read(gen->clock, &now_ms) != FIRN_OK))
+		return firni_gen_refuse_clock(gen);
+	return firni_gen_next_n_at(gen, &gen->shape, now_ms, id, count);
 }
 
 int
 firn_gen_reserve(struct firn_gen *gen, uint64_t count, struct firn_range *range)
 {
-	uint64_t word = 0;
+	struct firni_take take;
+	int64_t now_ms;
 
 	if (FIRNI_UNLIKELY(gen == NULL || range == NULL || count == 0))
 		return FIRN_E_INVALID;
-	int error = firni_gen_take(gen, &gen->shape, count, &word);
+	if (FIRNI_UNLIKELY(firni_clock_read(gen->clock, &now_ms) != FIRN_OK))
+		return firni_gen_refuse_clock(gen);
+	int error = firni_gen_take(gen, &gen->shape, now_ms, count, &take);
 
 	if (FIRNI_UNLIKELY(error != FIRN_OK))
 		return error;
 	range->gen = gen;
-	range->word = word;
+	range->word = take.first;
 	range->left = count;
-	return FIRN_OK;
+	return firni_gen_settle(gen, &gen->shape, now_ms, count, &take);
 }
 
 int
@@ -74,26 +81,27 @@ firn_range_next(struct firn_range *range, uint64_t *id)
 static uint64_t
 tick_of(const struct firn_shape *shape, int64_t now_ms)
 {
-	return ((uint64_t)now_ms - (uint64_t)shape->epoch_ms) / shape->tick_ms;
+	return firni_shape_tick(shape, (uint64_t)now_ms - (uint64_t)shape->epoch_ms);
 }
 
-void
-firni_gen_turn(struct firn_gen *gen, const struct firn_shape *shape, int64_t now_ms, uint64_t count,
-               const struct firni_take *take)
+int
+firni_gen_turn(struct firn_gen *gen, int64_t now_ms, uint64_t count, uint64_t seen, uint64_t first,
+               uint64_t retries)
 {
 	struct firni_state *state = gen->state;
-	uint64_t tick = tick_of(shape, now_ms);
-	uint64_t last = (take->first + count - 1) >> shape->seq_bits;
+	uint64_t tick = tick_of(&gen->shape, now_ms);
+	uint64_t last = (first + count - 1) >> gen->shape.seq_bits;
 	/* The last tick that was entered before this take; a tick is borrowed when it is entered early. */
-	uint64_t entered = take->seen == 0 ? 0 : (take->seen - 1) >> shape->seq_bits;
+	uint64_t entered = seen == 0 ? 0 : (seen - 1) >> gen->shape.seq_bits;
 	uint64_t reached = entered > tick ? entered : tick;
 
-	if (take->first != take->seen)
-		firni_state_count(state, FIRNI_TALLY_SKIPPED, take->first - take->seen);
+	if (first != seen)
+		firni_state_count(state, FIRNI_TALLY_SKIPPED, first - seen);
 	if (last > reached)
 		firni_state_count(state, FIRNI_TALLY_BORROWED, last - reached);
-	if (take->retries != 0)
-		firni_state_count(state, FIRNI_TALLY_RETRIES, take->retries);
+	if (retries != 0)
+		firni_state_count(state, FIRNI_TALLY_RETRIES, retries);
+	return FIRN_OK;
 }
 
 static int
@@ -122,9 +130,9 @@ firni_gen_refuse_clock(struct firn_gen *gen)
  * the specification (S-20 to S-27), on the very values that were refused.
  */
 int
-firni_gen_refuse(struct firn_gen *gen, const struct firn_shape *shape, int64_t now_ms, uint64_t count,
-                 uint64_t limit, uint64_t seen)
+firni_gen_refuse(struct firn_gen *gen, int64_t now_ms, uint64_t count, uint64_t limit, uint64_t seen)
 {
+	const struct firn_shape *shape = &gen->shape;
 	uint64_t words = firni_state_words(&gen->layout);
 
 	if (*gen->alive == 0)

@@ -37,14 +37,33 @@ over_ms(struct firn_gen *gen, uint64_t count)
 	return lead <= gen->lead_ms_max ? 0 : (int64_t)(lead - gen->lead_ms_max);
 }
 
+/*
+ * What a call waits for: one of the plain calls, on whose answer the loop decides. The
+ * deadline is the whole call's.
+ */
+struct wish {
+	uint64_t count;
+	uint64_t *id;
+	struct firn_range *range; /* if not NULL: a range is wanted, not an array */
+};
+
+static int
+try_now(struct firn_gen *gen, const struct wish *wish)
+{
+	return wish->range != NULL ? firn_gen_reserve(gen, wish->count, wish->range)
+	                           : firn_gen_next_n(gen, wish->id, wish->count);
+}
+
 /* The path, again and again until it succeeds, cannot, or the time is up. */
 static int
-take_wait(struct firn_gen *gen, uint32_t wait_ms, uint64_t count, uint64_t *first)
+take_wait(struct firn_gen *gen, uint32_t wait_ms, const struct wish *wish)
 {
+	if (gen == NULL)
+		return FIRN_E_INVALID;
 	int64_t start_ns = firn_clock_elapsed_ns(gen->clock);
 
 	for (;;) {
-		int error = firni_gen_take(gen, &gen->shape, count, first);
+		int error = try_now(gen, wish);
 		int64_t over = 1;
 
 		if (error == FIRN_OK)
@@ -59,7 +78,7 @@ take_wait(struct firn_gen *gen, uint32_t wait_ms, uint64_t count, uint64_t *firs
 			if (firni_atomic64_load(&gen->state->limit) != limit)
 				continue;
 		} else if (error == FIRN_E_EXHAUSTED || error == FIRN_E_CLOCK_BACK) {
-			over = over_ms(gen, count);
+			over = over_ms(gen, wish->count);
 		} else {
 			return error;
 		}
@@ -79,44 +98,18 @@ take_wait(struct firn_gen *gen, uint32_t wait_ms, uint64_t count, uint64_t *firs
 int
 firn_gen_next_wait(struct firn_gen *gen, uint32_t wait_ms, uint64_t *id)
 {
-	uint64_t word = 0;
-
-	if (gen == NULL || id == NULL)
-		return FIRN_E_INVALID;
-	int error = take_wait(gen, wait_ms, 1, &word);
-
-	if (error == FIRN_OK)
-		*id = firni_shape_id(&gen->shape, gen->node_image, word);
-	return error;
+	return take_wait(gen, wait_ms, &(struct wish){1, id, NULL});
 }
 
 int
 firn_gen_next_n_wait(struct firn_gen *gen, uint32_t wait_ms, uint64_t id[], size_t count)
 {
-	uint64_t word = 0;
-
-	if (gen == NULL || id == NULL || count == 0)
-		return FIRN_E_INVALID;
-	int error = take_wait(gen, wait_ms, count, &word);
-
-	for (size_t i = 0; error == FIRN_OK && i < count; i++)
-		id[i] = firni_shape_id(&gen->shape, gen->node_image, word + i);
-	return error;
+	return take_wait(gen, wait_ms, &(struct wish){count, id, NULL});
 }
 
 int
 firn_gen_reserve_wait(struct firn_gen *gen, uint32_t wait_ms, uint64_t count, struct firn_range *range)
 {
-	uint64_t word = 0;
-
-	if (gen == NULL || range == NULL || count == 0)
-		return FIRN_E_INVALID;
-	int error = take_wait(gen, wait_ms, count, &word);
-
-	if (error == FIRN_OK) {
-		range->gen = gen;
-		range->word = word;
-		range->left = count;
-	}
-	return error;
+	/* Without a range the wish would be for an array. */
+	return range == NULL ? FIRN_E_INVALID : take_wait(gen, wait_ms, &(struct wish){count, NULL, range});
 }

@@ -15,6 +15,7 @@
 
 #define FIRNI_INLINE static inline __attribute__((always_inline, unused))
 #define FIRNI_COLD __attribute__((cold, noinline))
+#define FIRNI_NOINLINE __attribute__((noinline))
 #define FIRNI_LIKELY(x) __builtin_expect(!!(x), 1)
 #define FIRNI_UNLIKELY(x) __builtin_expect(!!(x), 0)
 

@@ -41,6 +41,16 @@ FIRN_API int firni_clock_read_cold(struct firn_clock *clock, int64_t *unix_ms);
 }
 #endif
 
+/* A reading that is one load: 1 if this clock has that, else 0 and it must be read in full. */
+FIRNI_INLINE int
+firni_clock_cached(const struct firn_clock *clock, int64_t *unix_ms)
+{
+	if (FIRNI_UNLIKELY(clock->kind != FIRN_CLOCK_MANUAL))
+		return 0;
+	*unix_ms = (int64_t)firni_atomic64_load(&clock->manual_ms);
+	return 1;
+}
+
 /*
  * One reading. Any thread, any signal handler. The good reading is a hint that is read and
  * written relaxed: an old one sends a caller to the cold path too often, never lets a wild
@@ -66,10 +76,8 @@ firni_clock_read(struct firn_clock *clock, int64_t *unix_ms)
 		}
 	}
 #endif
-	if (FIRNI_LIKELY(clock->kind == FIRN_CLOCK_MANUAL)) {
-		*unix_ms = (int64_t)firni_atomic64_load(&clock->manual_ms);
+	if (firni_clock_cached(clock, unix_ms))
 		return 0;
-	}
 	return firni_clock_read_cold(clock, unix_ms);
 }
 

@@ -18,10 +18,11 @@
 struct firn_shape {
 	int64_t epoch_ms;
 	uint64_t span_ms;    /* readings in [epoch_ms, epoch_ms + span_ms) have a tick; at most 2^62 */
+	uint64_t seq_mask;   /* the sequence's bits of a word */
 	uint32_t tick_ms;
 	uint8_t seq_bits;
 	uint8_t seq_shift;
-	uint8_t time_shift;
+	uint8_t time_rise;   /* by how much the tick lies higher in an ID than in a word: the node's bits */
 	uint8_t spread_bits;
 };
 
@@ -98,13 +99,13 @@ struct firn_gen {
 extern "C" {
 #endif
 
-/* Count a take that entered a tick, skipped words or lost a swap. Lock-free, any thread. */
-FIRN_API void firni_gen_turn(struct firn_gen *gen, const struct firn_shape *shape, int64_t now_ms,
-                             uint64_t count, const struct firni_take *take);
+/* Count a take that entered a tick, skipped words or lost a swap. Lock-free, any thread. FIRN_OK. */
+FIRN_API int firni_gen_turn(struct firn_gen *gen, int64_t now_ms, uint64_t count, uint64_t seen,
+                            uint64_t first, uint64_t retries);
 
 /* Name and count a refusal: which bound it was that the values seen did not meet. */
-FIRN_API int firni_gen_refuse(struct firn_gen *gen, const struct firn_shape *shape, int64_t now_ms,
-                              uint64_t count, uint64_t limit, uint64_t seen);
+FIRN_API int firni_gen_refuse(struct firn_gen *gen, int64_t now_ms, uint64_t count, uint64_t limit,
+                              uint64_t seen);
 
 /* The cold exit of a failed reading: counted, FIRN_E_FORKED or FIRN_E_CLOCK. */
 FIRN_API int firni_gen_refuse_clock(struct firn_gen *gen);
@@ -119,9 +120,8 @@ FIRN_API int firni_gen_refuse_forked(struct firn_gen *gen);
 FIRNI_INLINE uint64_t
 firni_shape_id(const struct firn_shape *shape, uint64_t node_image, uint64_t word)
 {
-	uint64_t sequence = word & ((UINT64_C(1) << shape->seq_bits) - 1);
-
-	return (word >> shape->seq_bits) << shape->time_shift | sequence << shape->seq_shift | node_image;
+	return (word & ~shape->seq_mask) << shape->time_rise | (word & shape->seq_mask) << shape->seq_shift |
+	       node_image;
 }
 
 /* Where in a fresh tick the sequence starts: Fibonacci hashing, so that neighbouring ticks lie far apart. */
@@ -133,49 +133,99 @@ firni_shape_offset(const struct firn_shape *shape, uint64_t tick)
 	return tick * UINT64_C(0x9E3779B97F4A7C15) >> (64 - shape->spread_bits);
 }
 
+/* The tick of a reading, counted from the epoch in ms. */
+FIRNI_INLINE uint64_t
+firni_shape_tick(const struct firn_shape *shape, uint64_t since_ms)
+{
+	/* Not "!= 1": GCC then folds the test away and divides every time. */
+	return FIRNI_UNLIKELY(shape->tick_ms > 1) ? since_ms / shape->tick_ms : since_ms;
+}
+
+/* The error of a cold exit, which the compiler may take to be one: the call then stands in tail position. */
+FIRNI_INLINE int
+firni_gen_refused(int error)
+{
+	if (error == FIRN_OK)
+		__builtin_unreachable();
+	return error;
+}
+
 /*
- * The straight path: clock, word, and one cold exit for each way to refuse. [S-10..S-14]
+ * The straight path, from a clock reading to owned words, with one cold exit for each way
+ * to refuse. [S-10..S-14]
  *
  * The child test stands after the swap, so that a fork from a signal handler in the middle
  * of a call is seen too: the swap then went into the child's own copy of the word, and
  * nothing is handed out.
+ *
+ * Every exit, here and in firni_gen_settle, is a call in tail position: a caller that ends
+ * with them needs no stack frame on its way to an ID.
  */
 FIRNI_INLINE int
-firni_gen_take(struct firn_gen *gen, const struct firn_shape *shape, uint64_t count, uint64_t *first)
+firni_gen_take(struct firn_gen *gen, const struct firn_shape *shape, int64_t now_ms, uint64_t count,
+               struct firni_take *take)
 {
 	struct firni_state *state = gen->state;
-	struct firni_take take;
-	int64_t now_ms;
-
-	if (FIRNI_UNLIKELY(firni_clock_read(gen->clock, &now_ms) != 0))
-		return firni_gen_refuse_clock(gen);
-
 	uint64_t limit = firni_atomic64_load(&state->limit);
-	uint64_t tick = (uint64_t)now_ms - (uint64_t)shape->epoch_ms;
+	uint64_t since_ms = (uint64_t)now_ms - (uint64_t)shape->epoch_ms;
 
 	/* One test for both ends: a reading below the epoch wraps to far above any span. */
-	if (FIRNI_UNLIKELY(tick >= shape->span_ms))
-		return firni_gen_refuse(gen, shape, now_ms, count, limit, firni_atomic64_load(&state->word));
-	if (shape->tick_ms != 1)
-		tick /= shape->tick_ms;
+	if (FIRNI_UNLIKELY(since_ms >= shape->span_ms))
+		return firni_gen_refused(
+			firni_gen_refuse(gen, now_ms, count, limit, firni_atomic64_load(&state->word)));
 
+	uint64_t tick = firni_shape_tick(shape, since_ms);
 	uint64_t now_word = tick << shape->seq_bits;
 	uint64_t bound = now_word + gen->lead_words; /* both at most 2^63: no wrap */
 
 	if (bound > limit)
 		bound = limit;
 	if (FIRNI_UNLIKELY(!firni_word_take(&state->word, now_word + firni_shape_offset(shape, tick),
-	                                    bound, count, &take)))
-		return firni_gen_refuse(gen, shape, now_ms, count, limit, take.seen);
+	                                    bound, count, take)))
+		return firni_gen_refused(firni_gen_refuse(gen, now_ms, count, limit, take->seen));
 	if (FIRNI_UNLIKELY(*gen->alive == 0))
-		return firni_gen_refuse_forked(gen);
-
-	/* Still in the tick of the last word, nothing skipped, no swap lost: nothing to count. */
-	if (FIRNI_UNLIKELY(((take.seen - 1) ^ (take.first + count - 1)) >> shape->seq_bits != 0 ||
-	                   take.first != take.seen || take.retries != 0))
-		firni_gen_turn(gen, shape, now_ms, count, &take);
-	*first = take.first;
+		return firni_gen_refused(firni_gen_refuse_forked(gen));
 	return FIRN_OK;
+}
+
+/* The end of a call that took words and has handed them out: FIRN_OK, counted if there is what to count. */
+FIRNI_INLINE int
+firni_gen_settle(struct firn_gen *gen, const struct firn_shape *shape, int64_t now_ms, uint64_t count,
+                 const struct firni_take *take)
+{
+	/* Still in the tick of the last word, nothing skipped, no swap lost: nothing to count. */
+	if (FIRNI_UNLIKELY(((take->seen - 1) ^ (take->first + count - 1)) > shape->seq_mask ||
+	                   take->first != take->seen || take->retries != 0))
+		return firni_gen_turn(gen, now_ms, count, take->seen, take->first, take->retries);
+	return FIRN_OK;
+}
+
+/* One ID for a reading. */
+FIRNI_INLINE int
+firni_gen_next_at(struct firn_gen *gen, const struct firn_shape *shape, int64_t now_ms, uint64_t *id)
+{
+	struct firni_take take;
+	int error = firni_gen_take(gen, shape, now_ms, 1, &take);
+
+	if (FIRNI_UNLIKELY(error != FIRN_OK))
+		return error;
+	*id = firni_shape_id(shape, gen->node_image, take.first);
+	return firni_gen_settle(gen, shape, now_ms, 1, &take);
+}
+
+/* count of them. */
+FIRNI_INLINE int
+firni_gen_next_n_at(struct firn_gen *gen, const struct firn_shape *shape, int64_t now_ms, uint64_t id[],
+                    uint64_t count)
+{
+	struct firni_take take;
+	int error = firni_gen_take(gen, shape, now_ms, count, &take);
+
+	if (FIRNI_UNLIKELY(error != FIRN_OK))
+		return error;
+	for (uint64_t i = 0; i < count; i++)
+		id[i] = firni_shape_id(shape, gen->node_image, take.first + i);
+	return firni_gen_settle(gen, shape, now_ms, count, &take);
 }
 
 #endif
