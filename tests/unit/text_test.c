@@ -167,7 +167,7 @@ Test(text, fixed_forms_sort_as_ids_do)
 
 Test(text, alphabets_and_values_agree)
 {
-	const uint8_t *values[] = {firni_hex_values, firni_base32_values, firni_base58_values, firni_base62_values};
+	const uint32_t *values[] = {firni_hex_values, firni_base32_values, firni_base58_values, firni_base62_values};
 	const char *digits[] = {firni_hex_digits, firni_base32_digits, firni_base58_digits, firni_base62_digits};
 
 	for (unsigned f = 0; f < FIXED; f++) {
