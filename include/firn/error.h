@@ -90,7 +90,7 @@ enum firn_error_class {
 	  "if that process is stopped, continue or end it") \
 	X(STATE_UNREACHABLE, -29, OPERATOR, "state_unreachable", \
 	  "a live process uses this state file but its memory cannot be reached from here " \
-	  "(another PID namespace, another user, or a process that only a child of its opener outlived); " \
+	  "(another PID namespace or another user, or no /proc here); " \
 	  "end that process, or give this one its own file and node number") \
 	X(STATE_LOST, -30, RENEW, "state_lost", \
 	  "the state file was replaced, removed or taken over since it was opened; " \

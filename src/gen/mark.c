@@ -157,7 +157,7 @@ found(struct firn_gen *gen, struct firni_slot *slot, int valid, uint64_t start, 
 	int error = random_identity(identity);
 
 	if (error == FIRN_OK)
-		error = firni_memory_make(&mark->memory);
+		error = firni_memory_make(identity, &mark->memory);
 	if (error != FIRN_OK)
 		return error;
 	if (start < slot->mark)
@@ -200,7 +200,7 @@ static int
 join(struct firn_gen *gen, const struct firni_slot *slot, uint64_t start)
 {
 	struct firni_mark_file *mark = gen->mark;
-	int error = firni_memory_find(&mark->file, slot->identity, &mark->memory);
+	int error = firni_memory_find(slot->identity, &mark->memory);
 
 	if (error != FIRN_OK)
 		return error;
@@ -243,14 +243,39 @@ attach(struct firn_gen *gen, uint64_t start, int64_t now_ms)
 		error = found(gen, &slot, valid, start, now_ms);
 		if (error == FIRN_OK)
 			error = firni_file_lock(&mark->file, FIRNI_LOCK_LIFE, 0, 0);
-	} else {
-		error = firni_file_lock(&mark->file, FIRNI_LOCK_LIFE, 0, gen->lock_wait_ms);
-		if (error == FIRN_OK)
-			error = join(gen, &slot, start);
+		return error;
 	}
-	if (error == FIRN_OK)
-		firni_memory_register(&mark->file, mark->memory.fd);
+	error = firni_file_lock(&mark->file, FIRNI_LOCK_LIFE, 0, gen->lock_wait_ms);
+	if (error == FIRN_OK) {
+		error = join(gen, &slot, start);
+		if (error != FIRN_OK)
+			firni_file_unlock(&mark->file, FIRNI_LOCK_LIFE);
+	}
 	return error;
+}
+
+/*
+ * Attach, again while LIFE is held but nobody is seen to hold the memory: a process that is
+ * exiting lets go of its descriptors a moment before it lets go of its locks.
+ */
+static int
+attach_wait(struct firn_gen *gen, uint64_t start, int64_t now_ms)
+{
+	const struct firni_file *file = &gen->mark->file;
+
+	for (uint32_t waited_ms = 0;; waited_ms++) {
+		struct timespec pause = {0, 1000000};
+		int error = firni_file_lock(file, FIRNI_LOCK_ROLE, 1, gen->lock_wait_ms);
+
+		if (error == FIRN_OK) {
+			error = attach(gen, start, now_ms);
+			/* Not kept over the pause: live users must be able to renew. */
+			firni_file_unlock(file, FIRNI_LOCK_ROLE);
+		}
+		if (error != FIRN_E_STATE_UNREACHABLE || waited_ms >= gen->lock_wait_ms)
+			return error;
+		(void)nanosleep(&pause, NULL);
+	}
 }
 
 static void
@@ -291,11 +316,7 @@ firni_mark_open(struct firn_gen *gen, const struct firn_gen_config *config, int6
 	if (error == FIRN_OK)
 		error = firni_file_open(config->state_path, &fresh, 1, &mark->file);
 	if (error == FIRN_OK)
-		error = firni_file_lock(&mark->file, FIRNI_LOCK_ROLE, 1, gen->lock_wait_ms);
-	if (error == FIRN_OK) {
-		error = attach(gen, start, now_ms);
-		firni_file_unlock(&mark->file, FIRNI_LOCK_ROLE);
-	}
+		error = attach_wait(gen, start, now_ms);
 	if (error != FIRN_OK)
 		free_mark(gen);
 	return error;
@@ -321,7 +342,6 @@ rebind(struct firn_gen *gen, const volatile uint64_t *guard)
 	mark->file = copy;
 	mark->guard = guard;
 	gen->fork_count = firni_fork_count();
-	firni_memory_register(&mark->file, mark->memory.fd);
 	return FIRN_OK;
 }
 
@@ -454,7 +474,6 @@ finish(struct firn_gen *gen)
 
 	if (error != FIRN_OK)
 		return error;
-	firni_memory_unregister(&mark->file, mark->memory.fd);
 	/* Children that were forked since share our description, so LIFE cannot tell them from us. */
 	if (gen->fork_count != firni_fork_count() ||
 	    firni_file_lock(&mark->file, FIRNI_LOCK_LIFE, 1, 0) != FIRN_OK)

@@ -9,9 +9,8 @@
 
 #include "gen/mark_slot.h"
 
-/* The file is two slots and the table of users, each a block. */
-#define FIRNI_MARK_TABLE_AT (FIRNI_SLOTS * FIRNI_SLOT_STRIDE)
-#define FIRNI_MARK_FILE_SIZE (FIRNI_MARK_TABLE_AT + FIRNI_SLOT_STRIDE)
+/* The file is two slots, each in a block of its own. */
+#define FIRNI_MARK_FILE_SIZE (FIRNI_SLOTS * FIRNI_SLOT_STRIDE)
 
 /*
  * Open-file-description locks on bytes past the end: they die with the last copy of the

@@ -3,9 +3,11 @@
 /* The memory that the processes of one state file share: made as a sealed memfd, found through /proc. */
 #include "gen/mark_memory.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,12 +20,17 @@
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
-/* One user: where its memfd is to be found. Little-endian as the host has it: the file is bound to it. */
-struct entry {
-	int32_t pid;
-	int32_t fd;
-};
-#define ENTRIES ((int)(FIRNI_SLOT_STRIDE / sizeof(struct entry)))
+/*
+ * The memfd is named after its identity, so that those who hold it are found by looking at
+ * links, and an operator can do the same: ls -l /proc/[0-9]*\/fd | grep memfd:firn.
+ */
+#define NAME_SIZE sizeof("firn-0123456789abcdef0123456789abcdef")
+
+static void
+name_of(const uint64_t identity[2], char name[NAME_SIZE])
+{
+	(void)snprintf(name, NAME_SIZE, "firn-%016" PRIx64 "%016" PRIx64, identity[0], identity[1]);
+}
 
 size_t
 firni_memory_size(void)
@@ -53,9 +60,12 @@ map(int fd, struct firni_memory *memory)
 }
 
 int
-firni_memory_make(struct firni_memory *memory)
+firni_memory_make(const uint64_t identity[2], struct firni_memory *memory)
 {
-	int fd = memfd_create("firn", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	char name[NAME_SIZE];
+
+	name_of(identity, name);
+	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	int error;
 
 	if (fd < 0)
@@ -83,33 +93,14 @@ firni_memory_drop(struct firni_memory *memory)
 	memory->fd = -1;
 }
 
+/* Open what a link in /proc names, if it is the memory wanted: between two looks it may be another. */
 static int
-read_table(const struct firni_file *file, struct entry table[])
+open_link(const char *path, const uint64_t identity[2], struct firni_memory *memory)
 {
-	ssize_t size = (ssize_t)(ENTRIES * sizeof(struct entry));
-
-	return pread(file->fd, table, (size_t)size, FIRNI_MARK_TABLE_AT) == size;
-}
-
-/* Open what an entry names, if it is firn's memory: process numbers are used again for other things. */
-static int
-open_entry(const struct entry *entry, const uint64_t identity[2], struct firni_memory *memory)
-{
-	static const char wanted[] = "/memfd:firn";
-	char path[64];
-	char target[32];
 	struct stat st;
-	int fd;
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	int error = FIRN_E_STATE_UNREACHABLE;
 
-	if (entry->pid <= 0 || entry->fd < 0)
-		return error;
-	(void)snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)entry->pid, (int)entry->fd);
-	ssize_t size = readlink(path, target, sizeof(target));
-
-	if (size < (ssize_t)sizeof(wanted) - 1 || memcmp(target, wanted, sizeof(wanted) - 1) != 0)
-		return error;
-	fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return error;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == (off_t)firni_memory_size() &&
@@ -126,77 +117,78 @@ open_entry(const struct entry *entry, const uint64_t identity[2], struct firni_m
 	return error;
 }
 
-int
-firni_memory_find(const struct firni_file *file, const uint64_t identity[2], struct firni_memory *memory)
+/*
+ * Does the process hold a descriptor of that name? Its path is left in path. Processes of
+ * other users are skipped: the kernel does not let us look.
+ */
+static int
+find_link(const char *pid, const char *name, char *path, size_t path_size)
 {
-	struct entry table[ENTRIES];
-	int error = FIRN_E_STATE_UNREACHABLE;
+	char target[NAME_SIZE + 32];
+	struct dirent *entry;
+	int found = 0;
 
-	if (!read_table(file, table))
-		return FIRN_E_SYSTEM;
-	for (int i = 0; i < ENTRIES; i++) {
-		int this_one = open_entry(&table[i], identity, memory);
+	(void)snprintf(path, path_size, "/proc/%s/fd", pid);
+	DIR *fds = opendir(path);
 
-		if (this_one == FIRN_OK)
-			return FIRN_OK;
-		if (this_one == FIRN_E_STATE_VERSION)
-			error = this_one;
+	if (fds == NULL)
+		return 0;
+	while (!found && (entry = readdir(fds)) != NULL) {
+		ssize_t size = readlinkat(dirfd(fds), entry->d_name, target, sizeof(target));
+
+		/* The kernel writes "/memfd:NAME (deleted)". */
+		found = size > 7 && (size_t)size > 7 + strlen(name) && memcmp(target, "/memfd:", 7) == 0 &&
+		        memcmp(target + 7, name, strlen(name)) == 0;
+		if (found)
+			(void)snprintf(path, path_size, "/proc/%s/fd/%s", pid, entry->d_name);
 	}
+	(void)closedir(fds);
+	return found;
+}
+
+/* All processes that hold the memory; with memory given, only until one could be mapped. */
+static int
+search(const uint64_t identity[2], struct firni_memory *memory, uint32_t *users)
+{
+	char name[NAME_SIZE];
+	char path[sizeof("/proc//fd/") + 2 * NAME_MAX];
+	struct dirent *entry;
+	int error = FIRN_E_STATE_UNREACHABLE;
+	DIR *proc = opendir("/proc");
+
+	*users = 0;
+	if (proc == NULL)
+		return error;
+	name_of(identity, name);
+	while (error != FIRN_OK && (entry = readdir(proc)) != NULL) {
+		if (entry->d_name[0] < '1' || entry->d_name[0] > '9' ||
+		    !find_link(entry->d_name, name, path, sizeof(path)))
+			continue;
+		++*users;
+		if (memory == NULL)
+			continue;
+		int opened = open_link(path, identity, memory);
+
+		if (opened == FIRN_OK || opened == FIRN_E_STATE_VERSION)
+			error = opened;
+	}
+	(void)closedir(proc);
 	return error;
 }
 
+int
+firni_memory_find(const uint64_t identity[2], struct firni_memory *memory)
+{
+	uint32_t users;
+
+	return search(identity, memory, &users);
+}
+
 uint32_t
-firni_memory_users(const struct firni_file *file, const uint64_t identity[2])
+firni_memory_users(const uint64_t identity[2])
 {
-	struct entry table[ENTRIES];
-	uint32_t users = 0;
+	uint32_t users;
 
-	if (!read_table(file, table))
-		return 0;
-	for (int i = 0; i < ENTRIES; i++) {
-		struct firni_memory memory = {.fd = -1};
-
-		if (open_entry(&table[i], identity, &memory) == FIRN_OK) {
-			users++;
-			firni_memory_drop(&memory);
-		}
-	}
+	(void)search(identity, NULL, &users);
 	return users;
-}
-
-/* Write an entry over the first one for which it may. A full table is no error: it is a hint. */
-static void
-replace_entry(const struct firni_file *file, const struct entry *mine, const struct entry *with, int or_gone)
-{
-	struct entry table[ENTRIES];
-
-	if (!read_table(file, table))
-		return;
-	for (int i = 0; i < ENTRIES; i++) {
-		int same = table[i].pid == mine->pid && table[i].fd == mine->fd;
-		int gone = or_gone && (table[i].pid <= 0 || (kill(table[i].pid, 0) != 0 && errno == ESRCH));
-
-		/* The page cache is enough: the table means nothing once its processes are gone. */
-		if ((same || gone) &&
-		    pwrite(file->fd, with, sizeof(*with),
-		           FIRNI_MARK_TABLE_AT + (off_t)((size_t)i * sizeof(*with))) == (ssize_t)sizeof(*with))
-			return;
-	}
-}
-
-void
-firni_memory_register(const struct firni_file *file, int memory_fd)
-{
-	struct entry mine = {(int32_t)getpid(), memory_fd};
-
-	replace_entry(file, &mine, &mine, 1);
-}
-
-void
-firni_memory_unregister(const struct firni_file *file, int memory_fd)
-{
-	struct entry mine = {(int32_t)getpid(), memory_fd};
-	struct entry none = {0, 0};
-
-	replace_entry(file, &mine, &none, 0);
 }

@@ -12,8 +12,9 @@
  * A memfd that is sealed against shrinking cannot be truncated under its users, so that no
  * access faults, and lives exactly as long as somebody maps it or keeps it open: there is no
  * name that a cleaner could remove while it is in use. It is handed from process to process
- * through /proc/PID/fd; the table in the state file says where to look. The table is only a
- * hint: the LIFE lock decides whether anybody is there, and identity whether it is the one.
+ * through /proc/PID/fd, where every holder shows up: openers, and children of theirs that
+ * never called us. The LIFE lock decides whether anybody is there, the identity in the
+ * memory whether it is the one.
  */
 struct firni_memory {
 	int fd;
@@ -22,19 +23,17 @@ struct firni_memory {
 	struct firni_state *state;
 };
 
-/* New zeroed memory. 0, FIRN_E_UNSUPPORTED, FIRN_E_NO_MEMORY or FIRN_E_SYSTEM. */
-int firni_memory_make(struct firni_memory *memory);
+/* New zeroed memory, to be found under the identity. 0, FIRN_E_UNSUPPORTED, FIRN_E_NO_MEMORY or FIRN_E_SYSTEM. */
+int firni_memory_make(const uint64_t identity[2], struct firni_memory *memory);
 
-/* Map the memory of the given identity that a live user of the file holds; FIRN_E_STATE_UNREACHABLE. */
-int firni_memory_find(const struct firni_file *file, const uint64_t identity[2], struct firni_memory *memory);
+/*
+ * Map the memory of the given identity that a live process holds. FIRN_E_STATE_UNREACHABLE if
+ * none is seen: its last holder may be about to exit, so try again while LIFE is held.
+ */
+int firni_memory_find(const uint64_t identity[2], struct firni_memory *memory);
 
-/* Enter this process in the table, where newcomers look. ROLE is held. A full table is no error. */
-void firni_memory_register(const struct firni_file *file, int memory_fd);
-
-void firni_memory_unregister(const struct firni_file *file, int memory_fd);
-
-/* How many entries of the table can be reached and hold that identity. */
-uint32_t firni_memory_users(const struct firni_file *file, const uint64_t identity[2]);
+/* How many processes that may be looked into hold the memory of that identity. */
+uint32_t firni_memory_users(const uint64_t identity[2]);
 
 void firni_memory_drop(struct firni_memory *memory);
 

@@ -33,7 +33,7 @@ fill_info(const struct firni_file *file, const struct firni_slot *slot, int vali
 	firni_host_boot(here);
 	info->same_boot = firni_host_maybe_same(here, slot->boot);
 	info->in_use = firni_file_is_locked(file, FIRNI_LOCK_LIFE);
-	info->users = info->in_use ? firni_memory_users(file, slot->identity) : 0;
+	info->users = info->in_use ? firni_memory_users(slot->identity) : 0;
 	info->clean = slot->clean && !info->in_use;
 }
 

@@ -119,7 +119,7 @@ count_call(void)
 ssize_t
 pwrite(int fd, const void *bytes, size_t size, off_t at)
 {
-	/* The table of users means nothing after a reboot, and slots are all that is written in place. */
+	/* Slots are all that is written in place. */
 	int slot = tracking && size == FIRNI_SLOT_SIZE;
 
 	if (tracking)

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <firn.h>
@@ -567,17 +568,85 @@ Test(state, a_stopped_holder_of_the_lock_does_not_hang_others)
 	cr_assert_eq(firn_gen_close(gen), FIRN_OK);
 }
 
+/* LIFE held for hold_ms by a process without the memory; returns when it is held. */
+static pid_t
+hold_life(uint32_t hold_ms)
+{
+	int ready[2];
+	char byte;
+
+	cr_assert_eq(pipe(ready), 0);
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		struct timespec span = {hold_ms / 1000, (long)(hold_ms % 1000) * 1000000};
+		struct firni_file file;
+
+		if (firni_file_open(path, NULL, 1, &file) != FIRN_OK ||
+		    firni_file_lock(&file, FIRNI_LOCK_LIFE, 0, 0) != FIRN_OK || write(ready[1], "", 1) != 1)
+			_exit(1);
+		(void)nanosleep(&span, NULL);
+		_exit(0);
+	}
+	cr_assert_eq(read(ready[0], &byte, 1), 1);
+	(void)close(ready[0]);
+	(void)close(ready[1]);
+	return pid;
+}
+
 Test(state, memory_that_cannot_be_reached_is_refused_and_never_replaced)
 {
-	struct firn_gen *gen = open_gen();
-	unsigned char zeros[FIRNI_SLOT_STRIDE] = {0};
-	int fd = open(path, O_RDWR);
+	cr_assert_eq(firn_gen_close(open_gen()), FIRN_OK);
+	/* As if the users were in another PID namespace: LIFE is held, and nobody has the memory. */
+	pid_t holder = hold_life(10000);
 
-	/* As if the users were in another PID namespace: the table leads nowhere, LIFE is held. */
-	cr_assert_eq(pwrite(fd, zeros, sizeof(zeros), FIRNI_MARK_TABLE_AT), (ssize_t)sizeof(zeros));
-	(void)close(fd);
 	open_refused(FIRN_E_STATE_UNREACHABLE);
+	(void)kill(holder, SIGKILL);
+	cr_assert_eq(waitpid(holder, NULL, 0), holder);
+}
+
+Test(state, a_user_that_is_just_exiting_is_waited_for)
+{
+	struct firn_gen *gen = open_gen();
+	uint64_t last = next(gen);
+
 	cr_assert_eq(firn_gen_close(gen), FIRN_OK);
+	/* An exiting process has let go of its descriptors, and a moment later of its locks. */
+	pid_t holder = hold_life(50);
+
+	gen = open_gen();
+	cr_assert_eq(next(gen), last + 1);
+	cr_assert_eq(firn_gen_close(gen), FIRN_OK);
+	cr_assert_eq(waitpid(holder, NULL, 0), holder);
+}
+
+Test(state, a_child_that_only_outlived_its_opener_keeps_the_memory_within_reach)
+{
+	uint64_t *last = mmap(NULL, sizeof(*last), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int stay[2];
+
+	cr_assert_eq(pipe(stay), 0);
+	pid_t opener = fork();
+
+	if (opener == 0) {
+		struct firn_gen *gen = open_gen();
+		char byte;
+
+		*last = next(gen);
+		if (fork() == 0) { /* stays until the pipe closes and never calls firn */
+			(void)close(stay[1]);
+			_exit(read(stay[0], &byte, 1) < 0);
+		}
+		_exit(0);
+	}
+	cr_assert_eq(waitpid(opener, NULL, 0), opener);
+
+	/* Not above the mark but right after the last word: it is the same memory. */
+	struct firn_gen *gen = open_gen();
+
+	cr_assert_eq(next(gen), *last + 1);
+	cr_assert_eq(firn_gen_close(gen), FIRN_OK);
+	(void)close(stay[1]);
 }
 
 Test(state, a_missing_directory_or_name_is_a_clear_error)
