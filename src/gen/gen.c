@@ -16,6 +16,7 @@
 #include "gen/fork.h"
 #include "gen/mark.h"
 #include "gen/state.h"
+#include "gen/words.h"
 
 size_t
 firn_gen_size(void)
@@ -81,44 +82,17 @@ fill_shape(const struct firn_layout *layout, uint8_t spread_bits, struct firn_sh
 	shape->spread_bits = spread_bits;
 }
 
-/* First word past the lead bound, counted from the clock's own tick; never more than all words. */
-static uint64_t
-lead_words(const struct firn_layout *layout, uint32_t lead_ms_max)
-{
-	uint64_t ticks = (uint64_t)lead_ms_max / layout->tick_ms + 1;
-
-	if (ticks >= UINT64_C(1) << layout->time_bits)
-		return firni_state_words(layout);
-	return ticks << layout->seq_bits;
-}
-
-/* The word one past the last of the tick that a time lies in; all words for a time past the end. */
-static uint64_t
-word_after(const struct firn_layout *layout, int64_t unix_ms)
-{
-	uint64_t tick;
-
-	switch (firn_layout_tick(layout, unix_ms, &tick)) {
-	case FIRN_OK:
-		return (tick + 1) << layout->seq_bits;
-	case FIRN_E_BEFORE_EPOCH:
-		return 0;
-	default:
-		return firni_state_words(layout);
-	}
-}
-
 static int
 open_memory_state(struct firn_gen *gen, const struct firn_gen_config *config)
 {
 	const struct firn_layout *layout = &gen->layout;
-	uint64_t limit = firni_state_words(layout);
+	uint64_t limit = firni_words_all(layout);
 	uint64_t start = 0;
 
 	if (config->limit_ms != FIRN_NO_TIME)
-		limit = word_after(layout, config->limit_ms);
+		limit = firni_words_after(layout, config->limit_ms);
 	if (config->start_after_ms != FIRN_NO_TIME)
-		start = word_after(layout, config->start_after_ms);
+		start = firni_words_after(layout, config->start_after_ms);
 	if (gen->sharing == FIRN_GEN_SHARED) {
 		void *memory = mmap(NULL, sizeof(struct firni_state), PROT_READ | PROT_WRITE,
 		                    MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -146,7 +120,7 @@ open_in(struct firn_gen *gen, const struct firn_gen_config *config)
 	gen->sharing = config->sharing;
 	gen->clock = config->clock != NULL ? config->clock : firn_clock_default();
 	gen->lead_ms_max = config->lead_ms_max;
-	gen->lead_words = lead_words(&gen->layout, config->lead_ms_max);
+	gen->lead_words = firni_words_lead(&gen->layout, config->lead_ms_max);
 	gen->horizon_ms = config->horizon_ms;
 	gen->lock_wait_ms = config->lock_wait_ms;
 	gen->fork_count = firni_fork_count();
@@ -236,7 +210,7 @@ firn_gen_raise_limit(struct firn_gen *gen, int64_t limit_ms)
 		return FIRN_E_INVALID;
 	if (*gen->alive == 0)
 		return firni_gen_refuse_forked(gen);
-	uint64_t limit = word_after(&gen->layout, limit_ms);
+	uint64_t limit = firni_words_after(&gen->layout, limit_ms);
 
 	return firni_limit_raise(&gen->state->limit, limit) <= limit ? FIRN_OK : FIRN_E_INVALID;
 }

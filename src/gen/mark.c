@@ -14,6 +14,7 @@
 #include "gen/mark_file.h"
 #include "gen/mark_memory.h"
 #include "gen/state.h"
+#include "gen/words.h"
 
 struct firni_mark_file {
 	struct firni_file file;
@@ -73,34 +74,11 @@ random_identity(uint64_t identity[2])
 	return FIRN_OK;
 }
 
-/* The word at which a tick begins, at most one past the layout's last. */
-static uint64_t
-word_at(const struct firn_layout *layout, uint64_t tick)
-{
-	uint64_t words = firni_state_words(layout);
-
-	return tick >= words >> layout->seq_bits ? words : tick << layout->seq_bits;
-}
-
-static uint64_t
-tick_at(const struct firn_layout *layout, int64_t now_ms)
-{
-	if (now_ms < layout->epoch_ms)
-		return 0;
-	return ((uint64_t)now_ms - (uint64_t)layout->epoch_ms) / layout->tick_ms;
-}
-
-static uint64_t
-ticks_of(const struct firn_layout *layout, uint64_t ms)
-{
-	return (ms + layout->tick_ms - 1) / layout->tick_ms;
-}
-
 /* Where the ticks stand that a mark is counted from: the clock, or the word where it leads, at most by its bound. */
 static uint64_t
 base_tick(const struct firn_gen *gen, int64_t now_ms, uint64_t word)
 {
-	uint64_t now = tick_at(&gen->layout, now_ms);
+	uint64_t now = firni_words_tick(&gen->layout, now_ms);
 	uint64_t ahead = word >> gen->layout.seq_bits;
 	uint64_t furthest = now + gen->lead_ms_max / gen->layout.tick_ms;
 
@@ -114,7 +92,7 @@ wanted_mark(const struct firn_gen *gen, int64_t now_ms, uint64_t word)
 {
 	const struct firn_layout *layout = &gen->layout;
 
-	return word_at(layout, base_tick(gen, now_ms, word) + ticks_of(layout, gen->horizon_ms));
+	return firni_words_at(layout, base_tick(gen, now_ms, word) + firni_words_ticks(layout, gen->horizon_ms));
 }
 
 static void
@@ -168,8 +146,8 @@ found(struct firn_gen *gen, struct firni_slot *slot, int valid, uint64_t start, 
 		 * that was durable and then damaged looks the same: so start above every mark that
 		 * the last writer can have written by now.
 		 */
-		uint64_t reach = word_at(&gen->layout, tick_at(&gen->layout, now_ms) +
-		                         ticks_of(&gen->layout, slot->horizon_ms) + 2);
+		uint64_t reach = firni_words_at(&gen->layout, firni_words_tick(&gen->layout, now_ms) +
+		                         firni_words_ticks(&gen->layout, slot->horizon_ms) + 2);
 
 		if (start < reach)
 			start = reach;
@@ -306,7 +284,7 @@ firni_mark_open(struct firn_gen *gen, const struct firn_gen_config *config, int6
 	mark->memory.fd = -1;
 	gen->mark = mark;
 	if (config->start_after_ms != FIRN_NO_TIME && config->start_after_ms >= gen->layout.epoch_ms)
-		start = word_at(&gen->layout, tick_at(&gen->layout, config->start_after_ms) + 1);
+		start = firni_words_at(&gen->layout, firni_words_tick(&gen->layout, config->start_after_ms) + 1);
 
 	int error = firni_fork_guard(&mark->guard);
 

@@ -5,6 +5,7 @@
 #include <firn/gen.h>
 
 #include "gen/state.h"
+#include "gen/words.h"
 
 /* With a clock that takes a call to read: apart, so that the path without one needs no stack frame. */
 static FIRNI_NOINLINE int
@@ -133,7 +134,7 @@ int
 firni_gen_refuse(struct firn_gen *gen, int64_t now_ms, uint64_t count, uint64_t limit, uint64_t seen)
 {
 	const struct firn_shape *shape = &gen->shape;
-	uint64_t words = firni_state_words(&gen->layout);
+	uint64_t words = firni_words_all(&gen->layout);
 
 	if (*gen->alive == 0)
 		return firni_gen_refuse_forked(gen);

@@ -5,21 +5,17 @@
 
 #include <errno.h>
 
+#include "gen/words.h"
+
 /* Fits a memfd's first page together with room to spare, and is the same in every process. */
 _Static_assert(sizeof(struct firni_state) <= 4096, "the state must fit one page");
 _Static_assert(FIRNI_TALLY_CLOCK < FIRNI_TALLIES, "a stripe has room for every tally");
-
-uint64_t
-firni_state_words(const struct firn_layout *layout)
-{
-	return UINT64_C(1) << (layout->time_bits + layout->seq_bits);
-}
 
 void
 firni_state_init(struct firni_state *state, const struct firn_layout *layout, uint64_t node,
                  uint64_t start, uint64_t limit)
 {
-	uint64_t words = firni_state_words(layout);
+	uint64_t words = firni_words_all(layout);
 
 	state->magic = FIRNI_STATE_MAGIC;
 	state->fingerprint = firn_layout_fingerprint(layout);

@@ -15,9 +15,6 @@
 void firni_state_init(struct firni_state *state, const struct firn_layout *layout, uint64_t node,
                       uint64_t start, uint64_t limit);
 
-/* One past the layout's last word: the limit of limits. */
-uint64_t firni_state_words(const struct firn_layout *layout);
-
 /* Seal the word and keep where it ended. Returns the end: everything issued is below it. */
 uint64_t firni_state_seal(struct firni_state *state);
 

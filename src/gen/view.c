@@ -9,6 +9,7 @@
 #include <firn/error.h>
 
 #include "gen/state.h"
+#include "gen/words.h"
 
 int
 firn_gen_lead(struct firn_gen *gen, int64_t *lead_ms)
@@ -69,7 +70,7 @@ firn_gen_life(struct firn_gen *gen, uint64_t *life_ms)
 	uint64_t limit = firni_atomic64_load(&gen->state->limit);
 
 	/* A state file's limit moves on by itself; the layout's end is what is left of it. */
-	if (gen->mark == NULL && limit < firni_state_words(&gen->layout)) {
+	if (gen->mark == NULL && limit < firni_words_all(&gen->layout)) {
 		uint64_t since = now_ms > gen->layout.epoch_ms
 		                         ? (uint64_t)now_ms - (uint64_t)gen->layout.epoch_ms
 		                         : 0;

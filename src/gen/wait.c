@@ -7,6 +7,7 @@
 #include <firn/error.h>
 
 #include "gen/state.h"
+#include "gen/words.h"
 
 /*
  * How many ms the clock must move before count words fit under the lead bound (S-30); 0 if
@@ -16,7 +17,7 @@ static int64_t
 over_ms(struct firn_gen *gen, uint64_t count)
 {
 	uint64_t seen = firni_atomic64_load(&gen->state->word);
-	uint64_t words = firni_state_words(&gen->layout);
+	uint64_t words = firni_words_all(&gen->layout);
 	uint64_t tick;
 	int64_t now_ms;
 

@@ -82,6 +82,8 @@ check_images(unsigned next, const unsigned char image[FIRNI_MARK_FILE_SIZE])
 	static const size_t torn[] = {0, 8, 24, 32, 64, 104, 256, 504, FIRNI_SLOT_SIZE};
 	unsigned char after[FIRNI_MARK_FILE_SIZE];
 
+	if (disk->violated)
+		return; /* one is enough, and what is never synced has images without end */
 	if (next == disk->writes) {
 		check_image(image);
 		return;

@@ -230,7 +230,8 @@ Test(gen, R20_the_lead_bound_holds_and_order_never_breaks)
 	close_all();
 }
 
-Test(gen, R22_a_clock_that_stands_still_never_makes_a_call_spin)
+/* The timeout is for the mutant that waits for ever. */
+Test(gen, R22_a_clock_that_stands_still_never_makes_a_call_spin, .timeout = 20)
 {
 	uint64_t id = 77;
 	uint64_t available;
