@@ -33,6 +33,12 @@ enum firn_gen_sharing {
 
 #define FIRN_NO_TIME INT64_MIN /* "not set" for a time in Unix milliseconds; 0 is a time */
 
+/* How the word is advanced. The IDs are the same; only the cost under contention differs. */
+enum firn_gen_lane {
+	FIRN_GEN_ADD = 0, /* fetch-add first, and the rule where that missed: one transfer of the line */
+	FIRN_GEN_CAS = 1  /* the rule by compare-and-swap alone: the word never holds a value to be given back */
+};
+
 struct firn_gen_config {
 	size_t size; /* sizeof(struct firn_gen_config): lets later versions add members */
 	const struct firn_layout *layout; /* copied; required */
@@ -53,10 +59,12 @@ struct firn_gen_config {
 	                                     far ahead of the clock; keep it at or below lead_ms_max */
 	uint32_t lock_wait_ms;            /* FIRN_GEN_FILE: how long open, renew and close may wait for
 	                                     the file's lock; default 5000 */
+	enum firn_gen_lane lane;          /* default FIRN_GEN_ADD. Who makes a state's memory decides for
+	                                     all that share it */
 };
 #define FIRN_GEN_CONFIG_INIT \
 	{ sizeof(struct firn_gen_config), NULL, 0, 1000u, 0, FIRN_GEN_PRIVATE, NULL, \
-	  FIRN_NO_TIME, FIRN_NO_TIME, NULL, 1000u, 5000u }
+	  FIRN_NO_TIME, FIRN_NO_TIME, NULL, 1000u, 5000u, FIRN_GEN_ADD }
 
 /*
  * Exact counts, kept off the path of an ID that stays in its tick. Per state: all threads
@@ -65,7 +73,8 @@ struct firn_gen_config {
  */
 struct firn_gen_stats {
 	uint64_t ids_made;
-	uint64_t words_skipped;   /* sequence values passed over because the tick moved on */
+	uint64_t words_skipped;   /* sequence values passed over, most because the tick moved on */
+	uint64_t words_burnt;     /* of these: added in vain, and not to be given back */
 	uint64_t ticks_borrowed;  /* ticks entered before the clock had reached them */
 	uint64_t cas_retries;
 	uint64_t renewals;        /* marks written to the state file */

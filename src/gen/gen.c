@@ -52,6 +52,8 @@ check_config(const struct firn_gen_config *config)
 		return FIRN_E_NODE;
 	if (config->spread_bits > layout->seq_bits)
 		return FIRN_E_INVALID;
+	if (config->lane != FIRN_GEN_ADD && config->lane != FIRN_GEN_CAS)
+		return FIRN_E_INVALID;
 	switch (config->sharing) {
 	case FIRN_GEN_PRIVATE:
 	case FIRN_GEN_SHARED:
@@ -105,7 +107,7 @@ open_memory_state(struct firn_gen *gen, const struct firn_gen_config *config)
 		gen->state = &gen->own;
 		gen->alive = gen->range_alive;
 	}
-	firni_state_init(gen->state, layout, gen->node, start, limit);
+	firni_state_init(gen->state, layout, gen->node, start, limit, gen->gate);
 	return FIRN_OK;
 }
 
@@ -125,6 +127,7 @@ open_in(struct firn_gen *gen, const struct firn_gen_config *config)
 	gen->lock_wait_ms = config->lock_wait_ms;
 	gen->fork_count = firni_fork_count();
 	gen->state = &gen->own;
+	gen->gate = config->lane == FIRN_GEN_CAS ? FIRNI_GATE_NEVER : FIRNI_GATE_OPEN;
 	fill_shape(&gen->layout, config->spread_bits, &gen->shape);
 
 	int error = firn_layout_node_place(&gen->layout, config->node, &gen->node_image);
@@ -275,26 +278,29 @@ firn_gen_observe(struct firn_gen *gen, uint64_t id)
 	uint64_t word = word_above(gen, id, &parts);
 	uint64_t seen = firni_atomic64_load(&state->word);
 
-	if (seen == FIRNI_WORD_SEALED)
+	if (seen >= FIRNI_WORD_SEALED)
 		return FIRN_E_SEALED;
-	if (word <= seen)
-		return FIRN_OK;
-	if (firn_clock_read(gen->clock, &now_ms) != FIRN_OK)
-		return firni_gen_refuse_clock(gen);
-	uint64_t tick = 0;
+	if (word > seen && word > firni_atomic64_load(&state->floor)) {
+		uint64_t tick = 0;
 
-	error = firn_layout_tick(&gen->layout, now_ms, &tick);
-	if (error != FIRN_OK)
-		return error;
-	if (word >= (tick << gen->layout.seq_bits) + gen->lead_words)
-		return FIRN_E_AHEAD;
-	if (word >= firni_atomic64_load(&state->limit))
-		return FIRN_E_FENCED;
-	seen = firni_word_lift(&state->word, word);
-	if (seen < word) {
-		firni_state_count(state, FIRNI_TALLY_LIFTED, word - seen);
+		if (firn_clock_read(gen->clock, &now_ms) != FIRN_OK)
+			return firni_gen_refuse_clock(gen);
+		error = firn_layout_tick(&gen->layout, now_ms, &tick);
+		if (error != FIRN_OK)
+			return error;
+		if (word >= (tick << gen->layout.seq_bits) + gen->lead_words)
+			return FIRN_E_AHEAD;
+		if (word >= firni_atomic64_load(&state->limit))
+			return FIRN_E_FENCED;
 		firni_state_count(state, FIRNI_TALLY_LIFTS, 1);
+	} else if (word > firni_atomic64_load(&state->limit)) {
+		return FIRN_E_FENCED; /* an add in vain went past the limit */
 	}
+	/*
+	 * Also where the word is higher already: it may be an add that is about to be given back.
+	 * The floor is a word of its own because giving back would undo a lift of the word.
+	 */
+	(void)firni_word_lift(&state->floor, word);
 	if (*gen->alive == 0)
 		return firni_gen_refuse_forked(gen);
 	/* Of our own node and never issued by us: everything we issued lies below seen. */

@@ -161,7 +161,7 @@ found(struct firn_gen *gen, struct firni_slot *slot, int valid, uint64_t start, 
 		next.mark = start;
 
 	gen->state = mark->memory.state;
-	firni_state_init(gen->state, &gen->layout, gen->node, start, start);
+	firni_state_init(gen->state, &gen->layout, gen->node, start, start, gen->gate);
 	gen->state->identity[0] = identity[0];
 	gen->state->identity[1] = identity[1];
 	/* The newest slot may still be in flight from a writer that was killed: make it durable first. */
@@ -187,7 +187,7 @@ join(struct firn_gen *gen, const struct firni_slot *slot, uint64_t start)
 		return FIRN_E_STATE_LAYOUT;
 	if (gen->state->node != gen->node)
 		return FIRN_E_STATE_NODE;
-	(void)firni_word_lift(&gen->state->word, start);
+	(void)firni_word_lift(&gen->state->floor, start);
 	return FIRN_OK;
 }
 
@@ -394,7 +394,7 @@ final_error(const struct firn_gen *gen)
 
 	if (failure != 0)
 		return -(int)failure;
-	return firni_atomic64_load(&gen->state->word) == FIRNI_WORD_SEALED ? FIRN_E_SEALED : FIRN_OK;
+	return firni_state_is_sealed(gen->state) ? FIRN_E_SEALED : FIRN_OK;
 }
 
 int

@@ -85,9 +85,20 @@ tick_of(const struct firn_shape *shape, int64_t now_ms)
 	return firni_shape_tick(shape, (uint64_t)now_ms - (uint64_t)shape->epoch_ms);
 }
 
+static void
+count_loss(struct firni_state *state, struct firni_loss loss)
+{
+	if (loss.retries != 0)
+		firni_state_count(state, FIRNI_TALLY_RETRIES, loss.retries);
+	if (loss.burnt != 0) {
+		firni_state_count(state, FIRNI_TALLY_BURNT, loss.burnt);
+		firni_state_count(state, FIRNI_TALLY_SKIPPED, loss.burnt);
+	}
+}
+
 int
 firni_gen_turn(struct firn_gen *gen, int64_t now_ms, uint64_t count, uint64_t seen, uint64_t first,
-               uint64_t retries)
+               struct firni_loss loss)
 {
 	struct firni_state *state = gen->state;
 	uint64_t tick = tick_of(&gen->shape, now_ms);
@@ -100,8 +111,7 @@ firni_gen_turn(struct firn_gen *gen, int64_t now_ms, uint64_t count, uint64_t se
 		firni_state_count(state, FIRNI_TALLY_SKIPPED, first - seen);
 	if (last > reached)
 		firni_state_count(state, FIRNI_TALLY_BORROWED, last - reached);
-	if (retries != 0)
-		firni_state_count(state, FIRNI_TALLY_RETRIES, retries);
+	count_loss(state, loss);
 	return FIRN_OK;
 }
 
@@ -131,14 +141,19 @@ firni_gen_refuse_clock(struct firn_gen *gen)
  * the specification (S-20 to S-27), on the very values that were refused.
  */
 int
-firni_gen_refuse(struct firn_gen *gen, int64_t now_ms, uint64_t count, uint64_t limit, uint64_t seen)
+firni_gen_refuse(struct firn_gen *gen, int64_t now_ms, uint64_t count, uint64_t limit, uint64_t seen,
+                 struct firni_loss loss)
 {
 	const struct firn_shape *shape = &gen->shape;
+	uint64_t open = FIRNI_GATE_OPEN;
 	uint64_t words = firni_words_all(&gen->layout);
 
 	if (*gen->alive == 0)
 		return firni_gen_refuse_forked(gen);
-	if (seen == FIRNI_WORD_SEALED)
+	/* From now on look before adding: a storm of refused adds would drive the word. */
+	(void)firni_atomic64_cas_weak(&gen->state->gate, &open, FIRNI_GATE_SHUT);
+	count_loss(gen->state, loss);
+	if (seen >= FIRNI_WORD_SEALED)
 		return refuse(gen, FIRNI_TALLY_SEALED, FIRN_E_SEALED);
 	if (now_ms < shape->epoch_ms)
 		return refuse(gen, FIRNI_TALLY_BEFORE_EPOCH, FIRN_E_BEFORE_EPOCH);
@@ -146,7 +161,7 @@ firni_gen_refuse(struct firn_gen *gen, int64_t now_ms, uint64_t count, uint64_t 
 		return refuse(gen, FIRNI_TALLY_TIME_OVER, FIRN_E_TIME_OVER);
 
 	uint64_t tick = tick_of(shape, now_ms);
-	uint64_t floor = (tick << shape->seq_bits) + firni_shape_offset(shape, tick);
+	uint64_t floor = firni_state_floor(gen->state, shape, tick);
 	uint64_t first = seen > floor ? seen : floor;
 
 	if (first >= words || words - first < count)
@@ -159,7 +174,9 @@ firni_gen_refuse(struct firn_gen *gen, int64_t now_ms, uint64_t count, uint64_t 
 		return refuse(gen, FIRNI_TALLY_FENCED, FIRN_E_FENCED);
 
 	/* Only a clock that went back leaves the word's own last tick beyond the lead. */
-	uint64_t last_tick = seen == 0 ? 0 : (seen - 1) >> shape->seq_bits;
+	uint64_t observed = firni_atomic64_load(&gen->state->floor);
+	uint64_t reached = seen > observed ? seen : observed;
+	uint64_t last_tick = reached == 0 ? 0 : (reached - 1) >> shape->seq_bits;
 
 	if (last_tick > tick && last_tick - tick > (gen->lead_words >> shape->seq_bits) - 1)
 		return refuse(gen, FIRNI_TALLY_CLOCK_BACK, FIRN_E_CLOCK_BACK);

@@ -13,7 +13,7 @@ _Static_assert(FIRNI_TALLY_CLOCK < FIRNI_TALLIES, "a stripe has room for every t
 
 void
 firni_state_init(struct firni_state *state, const struct firn_layout *layout, uint64_t node,
-                 uint64_t start, uint64_t limit)
+                 uint64_t start, uint64_t limit, enum firni_gate gate)
 {
 	uint64_t words = firni_words_all(layout);
 
@@ -23,6 +23,8 @@ firni_state_init(struct firni_state *state, const struct firn_layout *layout, ui
 	firni_atomic64_store(&state->start, start);
 	firni_atomic64_store(&state->end, FIRNI_WORD_SEALED);
 	firni_atomic64_store(&state->limit, limit < words ? limit : words);
+	firni_atomic64_store(&state->floor, 0);
+	firni_atomic64_store(&state->gate, gate);
 	firni_atomic64_store(&state->word, start);
 }
 
@@ -35,21 +37,39 @@ firni_state_seal(struct firni_state *state)
 	 * Only the first seal finds a word. A reader between the exchange and this store sees
 	 * "sealed, end not yet known" and waits for no one: it takes the limit, which is above.
 	 */
-	if (word != FIRNI_WORD_SEALED)
+	if (word < FIRNI_WORD_SEALED)
 		firni_atomic64_store(&state->end, word);
 	return firni_state_word(state);
+}
+
+int
+firni_state_is_sealed(const struct firni_state *state)
+{
+	return firni_atomic64_load(&state->word) >= FIRNI_WORD_SEALED;
+}
+
+uint64_t
+firni_state_end(const struct firni_state *state)
+{
+	uint64_t word = firni_atomic64_load(&state->word);
+
+	if (word >= FIRNI_WORD_SEALED)
+		word = firni_atomic64_load(&state->end);
+	if (word >= FIRNI_WORD_SEALED)
+		word = firni_atomic64_load(&state->limit);
+	return word;
 }
 
 uint64_t
 firni_state_word(const struct firni_state *state)
 {
-	uint64_t word = firni_atomic64_load(&state->word);
+	uint64_t end = firni_state_end(state);
+	uint64_t floor = firni_atomic64_load(&state->floor);
+	uint64_t limit = firni_atomic64_load(&state->limit);
+	uint64_t word = end > floor ? end : floor;
 
-	if (word == FIRNI_WORD_SEALED)
-		word = firni_atomic64_load(&state->end);
-	if (word == FIRNI_WORD_SEALED)
-		word = firni_atomic64_load(&state->limit);
-	return word;
+	/* What was added in vain may lie past the limit, but nothing issued does. */
+	return word < limit ? word : limit;
 }
 
 void

@@ -47,7 +47,7 @@ firn_gen_available(struct firn_gen *gen, uint64_t *count)
 		return error;
 	uint64_t seen = firni_atomic64_load(&gen->state->word);
 	uint64_t now_word = tick << gen->shape.seq_bits;
-	uint64_t floor = now_word + firni_shape_offset(&gen->shape, tick);
+	uint64_t floor = firni_state_floor(gen->state, &gen->shape, tick);
 	uint64_t first = seen > floor ? seen : floor;
 	uint64_t bound = firni_atomic64_load(&gen->state->limit);
 
@@ -80,7 +80,7 @@ firn_gen_life(struct firn_gen *gen, uint64_t *life_ms)
 		if (left < life)
 			life = left;
 	}
-	*life_ms = firni_atomic64_load(&gen->state->word) == FIRNI_WORD_SEALED ? 0 : life;
+	*life_ms = firni_state_is_sealed(gen->state) ? 0 : life;
 	return FIRN_OK;
 }
 
@@ -89,12 +89,12 @@ firn_gen_stats(const struct firn_gen *gen, struct firn_gen_stats *stats)
 {
 	const struct firni_state *state = gen->state;
 	uint64_t skipped = firni_state_total(state, FIRNI_TALLY_SKIPPED);
-	uint64_t lifted = firni_state_total(state, FIRNI_TALLY_LIFTED);
-	uint64_t passed = firni_state_word(state) - firni_atomic64_load(&state->start);
+	uint64_t passed = firni_state_end(state) - firni_atomic64_load(&state->start);
 
 	/* Words are dense: what was passed and not skipped was issued. A count under way may be ahead. */
-	stats->ids_made = passed > skipped + lifted ? passed - skipped - lifted : 0;
+	stats->ids_made = passed > skipped ? passed - skipped : 0;
 	stats->words_skipped = skipped;
+	stats->words_burnt = firni_state_total(state, FIRNI_TALLY_BURNT);
 	stats->ticks_borrowed = firni_state_total(state, FIRNI_TALLY_BORROWED);
 	stats->cas_retries = firni_state_total(state, FIRNI_TALLY_RETRIES);
 	stats->renewals = firni_state_total(state, FIRNI_TALLY_RENEWALS);

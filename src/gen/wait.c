@@ -24,7 +24,7 @@ over_ms(struct firn_gen *gen, uint64_t count)
 	if (firn_clock_read(gen->clock, &now_ms) != FIRN_OK ||
 	    firn_layout_tick(&gen->layout, now_ms, &tick) != FIRN_OK)
 		return -1;
-	uint64_t floor = (tick << gen->shape.seq_bits) + firni_shape_offset(&gen->shape, tick);
+	uint64_t floor = firni_state_floor(gen->state, &gen->shape, tick);
 	uint64_t first = seen > floor ? seen : floor;
 
 	if (first >= words || words - first < count)

@@ -28,8 +28,8 @@ struct firn_shape {
 
 /* Counters off the path. A stripe is shared by few threads; a sum over all is exact at rest. */
 enum firni_tally {
-	FIRNI_TALLY_SKIPPED,  /* words passed over by takes */
-	FIRNI_TALLY_LIFTED,   /* words passed over by observe */
+	FIRNI_TALLY_SKIPPED,  /* words passed over by takes, or burnt */
+	FIRNI_TALLY_BURNT,
 	FIRNI_TALLY_BORROWED,
 	FIRNI_TALLY_RETRIES,
 	FIRNI_TALLY_LIFTS,
@@ -50,14 +50,24 @@ struct firni_stripe {
 	struct firni_atomic64 tally[FIRNI_TALLIES];
 } FIRNI_ALIGNED(FIRNI_LINE);
 
+/* Whether takers may add first and ask afterwards. */
+enum firni_gate {
+	FIRNI_GATE_OPEN = 0,
+	FIRNI_GATE_SHUT = 1,  /* since a refusal, until a take by the rule succeeds */
+	FIRNI_GATE_NEVER = 2  /* the CAS lane */
+};
+
 /*
  * The shared part: pointer-free, so it may lie in the handle, in shared memory or in a
- * memfd. The word and the limit share a line: a taker needs both, and the limit is written
- * a few times a second at most.
+ * memfd. The word has a line for itself, because a taker that adds first never reads it;
+ * what takers only read has another.
  */
 struct firni_state {
-	struct firni_atomic64 word;  /* writers: takers, lifts, seal */
-	struct firni_atomic64 limit; /* writers: raise_limit, renew; readers: takers */
+	struct firni_atomic64 word;  /* writers: takers, seal */
+	/* Read by takers, written a few times a second at most. */
+	struct firni_atomic64 limit FIRNI_ALIGNED(FIRNI_LINE); /* writers: raise_limit, renew */
+	struct firni_atomic64 floor; /* nothing below it is issued from now on; writers: observe, openers */
+	struct firni_atomic64 gate;  /* enum firni_gate */
 	/* Off the path. */
 	struct firni_atomic64 end FIRNI_ALIGNED(FIRNI_LINE); /* the word that the first seal found */
 	struct firni_atomic64 start;   /* the word before the first ID */
@@ -87,6 +97,7 @@ struct firn_gen {
 	uint32_t lock_wait_ms;
 	uint32_t horizon_ms;
 	int32_t sharing;                /* enum firn_gen_sharing */
+	enum firni_gate gate;           /* what a state that we found begins with */
 	int32_t owner_pid;              /* who opened it */
 	int32_t allocated;              /* by us, rather than in the caller's memory */
 	uint64_t fork_count;            /* of the process at opening: children may share the word since */
@@ -101,11 +112,11 @@ extern "C" {
 
 /* Count a take that entered a tick, skipped words or lost a swap. Lock-free, any thread. FIRN_OK. */
 FIRN_API int firni_gen_turn(struct firn_gen *gen, int64_t now_ms, uint64_t count, uint64_t seen,
-                            uint64_t first, uint64_t retries);
+                            uint64_t first, struct firni_loss loss);
 
 /* Name and count a refusal: which bound it was that the values seen did not meet. */
 FIRN_API int firni_gen_refuse(struct firn_gen *gen, int64_t now_ms, uint64_t count, uint64_t limit,
-                              uint64_t seen);
+                              uint64_t seen, struct firni_loss loss);
 
 /* The cold exit of a failed reading: counted, FIRN_E_FORKED or FIRN_E_CLOCK. */
 FIRN_API int firni_gen_refuse_clock(struct firn_gen *gen);
@@ -150,6 +161,16 @@ firni_gen_refused(int error)
 	return error;
 }
 
+/* Nothing below it may be issued at that tick: whichever is highest of the clock and what was observed. */
+FIRNI_INLINE uint64_t
+firni_state_floor(const struct firni_state *state, const struct firn_shape *shape, uint64_t tick)
+{
+	uint64_t observed = firni_atomic64_load(&state->floor);
+	uint64_t now_word = (tick << shape->seq_bits) + firni_shape_offset(shape, tick);
+
+	return now_word > observed ? now_word : observed;
+}
+
 /*
  * The straight path, from a clock reading to owned words, with one cold exit for each way
  * to refuse. [S-10..S-14]
@@ -167,22 +188,31 @@ firni_gen_take(struct firn_gen *gen, const struct firn_shape *shape, int64_t now
 {
 	struct firni_state *state = gen->state;
 	uint64_t limit = firni_atomic64_load(&state->limit);
+	uint64_t gate = firni_atomic64_load(&state->gate);
 	uint64_t since_ms = (uint64_t)now_ms - (uint64_t)shape->epoch_ms;
+
+	take->loss.retries = 0;
+	take->loss.burnt = 0;
 
 	/* One test for both ends: a reading below the epoch wraps to far above any span. */
 	if (FIRNI_UNLIKELY(since_ms >= shape->span_ms))
 		return firni_gen_refused(
-			firni_gen_refuse(gen, now_ms, count, limit, firni_atomic64_load(&state->word)));
+			firni_gen_refuse(gen, now_ms, count, limit, firni_atomic64_load(&state->word), take->loss));
 
 	uint64_t tick = firni_shape_tick(shape, since_ms);
-	uint64_t now_word = tick << shape->seq_bits;
-	uint64_t bound = now_word + gen->lead_words; /* both at most 2^63: no wrap */
+	uint64_t floor = firni_state_floor(state, shape, tick);
+	uint64_t bound = (tick << shape->seq_bits) + gen->lead_words; /* both at most 2^63: no wrap */
 
 	if (bound > limit)
 		bound = limit;
-	if (FIRNI_UNLIKELY(!firni_word_take(&state->word, now_word + firni_shape_offset(shape, tick),
-	                                    bound, count, take)))
-		return firni_gen_refused(firni_gen_refuse(gen, now_ms, count, limit, take->seen));
+	if (FIRNI_UNLIKELY(gate != FIRNI_GATE_OPEN || count > FIRNI_WORD_ADD_MAX ||
+	                   !firni_word_add(&state->word, floor, bound, count, take))) {
+		if (FIRNI_UNLIKELY(!firni_word_take(&state->word, floor, bound, count, take)))
+			return firni_gen_refused(
+				firni_gen_refuse(gen, now_ms, count, limit, take->seen, take->loss));
+		if (FIRNI_UNLIKELY(gate == FIRNI_GATE_SHUT))
+			firni_atomic64_store(&state->gate, FIRNI_GATE_OPEN);
+	}
 	if (FIRNI_UNLIKELY(*gen->alive == 0))
 		return firni_gen_refused(firni_gen_refuse_forked(gen));
 	return FIRN_OK;
@@ -195,8 +225,8 @@ firni_gen_settle(struct firn_gen *gen, const struct firn_shape *shape, int64_t n
 {
 	/* Still in the tick of the last word, nothing skipped, no swap lost: nothing to count. */
 	if (FIRNI_UNLIKELY(((take->seen - 1) ^ (take->first + count - 1)) > shape->seq_mask ||
-	                   take->first != take->seen || take->retries != 0))
-		return firni_gen_turn(gen, now_ms, count, take->seen, take->first, take->retries);
+	                   take->first != take->seen || (take->loss.retries | take->loss.burnt) != 0))
+		return firni_gen_turn(gen, now_ms, count, take->seen, take->first, take->loss);
 	return FIRN_OK;
 }
 

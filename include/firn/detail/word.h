@@ -12,27 +12,38 @@
 /*
  * The word is the lowest value not yet handed out: tick << seq_bits | sequence. Words are
  * dense; an ID is a word with the node's bits put in. A layout has words [0, 2^63 or less),
- * so the value below lies above every limit and closes the word by the ordinary test.
+ * so the values from here up lie above every limit and close the word by the ordinary test.
+ * They are many, so that adds which meet a sealed word cannot carry it round to 0.
  */
-#define FIRNI_WORD_SEALED UINT64_MAX
+#define FIRNI_WORD_SEALED (UINT64_C(3) << 62)
+
+/* The most words that may be added at once: 2^42 adds of these, all under way, are out of reach. */
+#define FIRNI_WORD_ADD_MAX (UINT64_C(1) << 20)
+
+/* What contention cost one take. Eight bytes, so that it travels in a register. */
+struct firni_loss {
+	uint32_t retries; /* failed swaps */
+	uint32_t burnt;   /* words added, not owned, and not given back */
+};
 
 /* One take, seen from outside. */
 struct firni_take {
-	uint64_t seen;    /* the word before, also when refused */
-	uint64_t first;   /* the words first .. first + count - 1 are the caller's */
-	uint64_t retries; /* failed swaps */
+	uint64_t seen;  /* the word before, also when refused */
+	uint64_t first; /* the words first .. first + count - 1 are the caller's */
+	struct firni_loss loss;
 };
 
 /*
  * Take count words at or above floor, all of them below bound. Covers S-10 to S-14.
+ * take->loss is the caller's to set before: this adds to it.
  *
- * Keeps     W1: the word only grows, and no value is owned twice.
+ * Keeps     W1: no value is owned twice, and everything owned lies below the word.
  *           W2: everything owned is below bound, hence below the limit it was made from.
  * Because   a success swaps some seen for first + count > seen and owns only values in
- *           between; the successes on one object form one order, and each starts where
- *           the one before it ended or above (W1). first + count <= bound is tested on
- *           the very values that are swapped in, the last of the batch included, without
- *           an addition that could wrap (W2).
+ *           between: values at or above the word, which nobody owned, and which lie below
+ *           it now (W1). first + count <= bound is tested on the very values that are
+ *           swapped in, the last of the batch included, without an addition that could
+ *           wrap (W2).
  * Order     relaxed throughout. The word publishes nothing but itself, so there is no
  *           edge; coherence of a single object is all W1 uses.
  * Stale     floor and bound are made by the caller from one clock reading and one reading
@@ -52,32 +63,68 @@ firni_word_take(struct firni_atomic64 *word, uint64_t floor, uint64_t bound, uin
                 struct firni_take *take)
 {
 	uint64_t seen = firni_atomic64_load(word);
-	uint64_t retries = 0;
 	uint64_t first;
 
 	for (;;) {
 		first = seen > floor ? seen : floor;
 		if (FIRNI_UNLIKELY(first >= bound || bound - first < count)) {
 			take->seen = seen;
-			take->retries = retries;
 			return 0;
 		}
 		uint64_t expected = seen;
 		if (FIRNI_LIKELY(firni_atomic64_cas_weak(word, &expected, first + count)))
 			break;
 		seen = expected;
-		retries++;
+		take->loss.retries++;
 	}
 	take->seen = seen;
 	take->first = first;
-	take->retries = retries;
 	return 1;
 }
 
 /*
- * Lift the word to at least value, unless it is sealed. Returns what it was.
+ * The same, asking afterwards: add first, and own what the add returned if it lies where it
+ * may. A lost race costs no second try, and the line is asked for once. 1 if owned; 0 if the
+ * values are nobody's, and then the rule above decides.
  *
- * Keeps     W1. Owns nothing: the values passed over are lost, never given twice.
+ * Keeps     W1 and W2.
+ * Because   the add moves the word from first to first + count, so the values in between
+ *           were at or above the word and are below it now; until the caller owns them
+ *           nobody does. W2 is tested on the very values.
+ *           Given back, they are at or above the word again: the swap succeeds only while
+ *           the word is first + count, and then nobody owns or has under way a value from
+ *           there up (W1), nor these (they are ours, and we do not own them). A word that
+ *           went up and came back to first + count in between makes no difference: W1 is
+ *           about the word as it is, not about how it came there.
+ * So        the word may step back, but only over values that nobody was given. On one
+ *           thread a refusal thus changes nothing.
+ * Stale     as above.
+ * Seal      an add to a sealed word leaves it sealed, see FIRNI_WORD_SEALED; giving back
+ *           takes it to another sealed value. An add before the seal is below what the seal
+ *           returned; its giving back fails.
+ * Progress  wait-free. A storm of refusals is stopped by the caller's gate, not here.
+ * Checked   as above.
+ */
+FIRNI_INLINE int
+firni_word_add(struct firni_atomic64 *word, uint64_t floor, uint64_t bound, uint64_t count,
+               struct firni_take *take)
+{
+	uint64_t first = firni_atomic64_fetch_add(word, count);
+	uint64_t expected = first + count;
+
+	take->seen = first;
+	take->first = first;
+	if (FIRNI_LIKELY(first >= floor && first < bound && bound - first >= count))
+		return 1;
+	if (!firni_atomic64_cas_weak(word, &expected, first))
+		take->loss.burnt = (uint32_t)count;
+	return 0;
+}
+
+/*
+ * Lift a word that only rises (a floor, a limit, a clock's highest reading) to at least
+ * value. Returns what it was.
+ *
  * Because   the swap goes from a smaller value to a larger one, or does not happen.
  * Order     relaxed, as above.
  */
@@ -92,8 +139,8 @@ firni_word_lift(struct firni_atomic64 *word, uint64_t value)
 }
 
 /*
- * Close the word for good. Returns what it was: FIRNI_WORD_SEALED if it was closed already,
- * else everything owned, now and ever, is below the returned value.
+ * Close the word for good. Returns what it was: FIRNI_WORD_SEALED or more if it was closed
+ * already, else everything owned, now and ever, is below the returned value.
  *
  * Because   the exchange takes its place in the one order of the word: takes before it own
  *           values below what it returns, takes after it read the sealed value and refuse.
