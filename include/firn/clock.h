@@ -15,8 +15,14 @@ enum firn_clock_kind {
 	FIRN_CLOCK_MONOTONIC = 2,/* anchored to the wall clock, runs with the boot-time clock, slewed
 	                            back towards the wall clock: never steps back, never drifts away */
 	FIRN_CLOCK_MANUAL = 3,   /* says what firn_clock_set said last; for tests and simulation */
-	FIRN_CLOCK_CUSTOM = 4    /* the caller's own function, unguarded unless asked for */
+	FIRN_CLOCK_CUSTOM = 4,   /* the caller's own function, unguarded unless asked for */
+	FIRN_CLOCK_TSC = 5,      /* the processor's time-stamp counter, held to the guarded wall clock
+	                            every FIRN_CLOCK_TSC_SPAN_MS: at most 2 ms from it, except within one
+	                            span after the wall clock was stepped or the machine slept */
+	FIRN_CLOCK_TICKER = 6    /* a reading that one thread of the process renews every ticker_us: one
+	                            load, as old as that plus the thread's delay; guarded */
 };
+#define FIRN_CLOCK_TSC_SPAN_MS 100
 
 /*
  * A clock handle. Any number of threads may read one at once, from signal handlers too.
@@ -48,11 +54,13 @@ struct firn_clock_config {
 	int64_t hold_ms;      /* default 10000; 0 takes a confirmed step at once; negative: only by firn_clock_accept */
 	/* MONOTONIC: by how much per elapsed time it is slewed towards the wall clock. */
 	uint32_t slew_ppm;    /* default 500, at most 100000 */
+	/* TICKER: how often it is renewed. The process's shortest period serves all its tickers. */
+	uint32_t ticker_us;   /* default 500, at least 50, at most 1000000 */
 	int guard_custom;
 	struct firn_clock_source source;
 };
 #define FIRN_CLOCK_CONFIG_INIT \
-	{ FIRN_CLOCK_REALTIME, 1000u, 10000, 500u, 0, { NULL, NULL, NULL, NULL } }
+	{ FIRN_CLOCK_REALTIME, 1000u, 10000, 500u, 500u, 0, { NULL, NULL, NULL, NULL } }
 
 /* Exact counts since the clock was opened. */
 struct firn_clock_stats {
@@ -62,7 +70,8 @@ struct firn_clock_stats {
 	uint64_t held;           /* readings answered with held time */
 	uint64_t failures;       /* readings that failed or were garbage */
 	int64_t last_step_ms;    /* size of the last step, signed; 0 if none */
-	int64_t gap_ms;          /* MONOTONIC: wall minus this clock when last compared */
+	int64_t gap_ms;          /* MONOTONIC, TSC: wall minus this clock when last compared */
+	uint64_t ticks_late;     /* TICKER: periods that passed without a renewal */
 };
 
 /* What the kernel says of its clock (adjtimex). */
@@ -82,8 +91,11 @@ extern "C" {
 
 /*
  * Open a clock. config NULL means FIRN_CLOCK_CONFIG_INIT. Returns 0, FIRN_E_INVALID,
- * FIRN_E_CLOCK if the first reading fails, or FIRN_E_NO_MEMORY. Close it after every
- * generator that uses it.
+ * FIRN_E_CLOCK if the first reading fails, FIRN_E_NO_MEMORY, or for TSC FIRN_E_UNSUPPORTED
+ * where the counter does not run at one rate or the kernel itself does not keep time by it.
+ * TSC takes some 4 ms to measure the counter's rate. Close it after every generator that
+ * uses it; the last TICKER's closing ends the thread. In a child of fork a ticker starts a
+ * thread again when it is first read by who may use it.
  */
 FIRN_API FIRN_MUST_USE int firn_clock_open(const struct firn_clock_config *config,
                                            struct firn_clock **clock);

@@ -63,8 +63,12 @@ firn_inline_next(struct firn_gen *gen, const struct firn_shape *shape, uint64_t 
 {
 	int64_t now_ms;
 
-	if (FIRNI_UNLIKELY(firni_clock_read(gen->clock, &now_ms) != 0))
-		return firni_gen_refuse_clock(gen);
+	if (!firni_clock_at_hand(gen->clock, &now_ms)) {
+		int error = firni_gen_read_clock(gen, &now_ms);
+
+		if (FIRNI_UNLIKELY(error != FIRN_OK))
+			return error;
+	}
 	return firni_gen_next_at(gen, shape, now_ms, id);
 }
 
@@ -74,8 +78,12 @@ firn_inline_next_n(struct firn_gen *gen, const struct firn_shape *shape, uint64_
 {
 	int64_t now_ms;
 
-	if (FIRNI_UNLIKELY(firni_clock_read(gen->clock, &now_ms) != 0))
-		return firni_gen_refuse_clock(gen);
+	if (!firni_clock_at_hand(gen->clock, &now_ms)) {
+		int error = firni_gen_read_clock(gen, &now_ms);
+
+		if (FIRNI_UNLIKELY(error != FIRN_OK))
+			return error;
+	}
 	return firni_gen_next_n_at(gen, shape, now_ms, id, count);
 }
 

@@ -103,9 +103,11 @@ fill_sources(struct firn_clock_config *config)
 static int
 check_config(const struct firn_clock_config *config)
 {
-	if (config->kind < FIRN_CLOCK_REALTIME || config->kind > FIRN_CLOCK_CUSTOM)
+	if (config->kind < FIRN_CLOCK_REALTIME || config->kind > FIRN_CLOCK_TICKER)
 		return FIRN_E_INVALID;
 	if (config->kind == FIRN_CLOCK_CUSTOM && config->source.wall_ms == NULL)
+		return FIRN_E_INVALID;
+	if (config->ticker_us < 50 || config->ticker_us > 1000000)
 		return FIRN_E_INVALID;
 	if (config->jump_ms_max < FIRNI_CLOCK_FRESH_MS || config->slew_ppm > 100000)
 		return FIRN_E_INVALID;
@@ -124,6 +126,7 @@ start(struct firn_clock *clock, struct firni_clock_cold *cold)
 	clock->clock_id = kind == FIRN_CLOCK_COARSE ? CLOCK_REALTIME_COARSE : CLOCK_REALTIME;
 	if (kind == FIRN_CLOCK_MANUAL)
 		return FIRN_OK;
+	firni_atomic64_store(&clock->cached_ms, FIRNI_CLOCK_UNCACHED);
 	if (firni_clock_wall(cold, &wall) != FIRN_OK)
 		return FIRN_E_CLOCK;
 	int64_t elapsed = firni_clock_elapsed_ms(cold);
@@ -137,6 +140,10 @@ start(struct firn_clock *clock, struct firni_clock_cold *cold)
 		firni_atomic64_store(&cold->anchored, 1);
 	}
 	firni_atomic64_store(&clock->good_ms, (uint64_t)wall);
+	if (kind == FIRN_CLOCK_TSC)
+		return firni_clock_tsc_start(clock, wall);
+	if (kind == FIRN_CLOCK_TICKER)
+		return firni_clock_ticker_start(clock, wall);
 	clock->direct = (kind == FIRN_CLOCK_REALTIME && cold->config.source.wall_ms == realtime_ms) ||
 	                (kind == FIRN_CLOCK_COARSE && cold->config.source.wall_ms == coarse_ms);
 	return FIRN_OK;
@@ -177,6 +184,8 @@ firn_clock_close(struct firn_clock *clock)
 {
 	if (clock == NULL || clock == firn_clock_default())
 		return;
+	if (clock->kind == FIRN_CLOCK_TICKER)
+		firni_clock_ticker_stop(clock);
 	free(clock->cold);
 	free(clock);
 }
@@ -190,10 +199,11 @@ struct firn_clock *
 firn_clock_default(void)
 {
 	static struct firni_clock_cold cold = {
-		.config = {FIRN_CLOCK_REALTIME, 1000, 10000, 500, 0,
+		.config = {FIRN_CLOCK_REALTIME, 1000, 10000, 500, 500, 0,
 	                   {realtime_ms, boottime_ns, boottime_sleep, NULL}},
 	};
 	static struct firn_clock clock = {
+		.cached_ms = {FIRNI_CLOCK_UNCACHED},
 		.kind = FIRN_CLOCK_REALTIME,
 		.clock_id = CLOCK_REALTIME,
 		.direct = 1,
@@ -209,6 +219,10 @@ firni_clock_read_cold(struct firn_clock *clock, int64_t *unix_ms)
 	switch (clock->kind) {
 	case FIRN_CLOCK_MONOTONIC:
 		return firni_clock_monotonic(clock, unix_ms);
+	case FIRN_CLOCK_TSC:
+		return firni_clock_tsc(clock, unix_ms);
+	case FIRN_CLOCK_TICKER:
+		return firni_clock_ticker(clock, unix_ms);
 	case FIRN_CLOCK_CUSTOM:
 		if (!clock->cold->config.guard_custom)
 			return firni_clock_wall(clock->cold, unix_ms);
@@ -242,9 +256,9 @@ firn_clock_sleep_ns(struct firn_clock *clock, int64_t ns)
 int
 firn_clock_set(struct firn_clock *clock, int64_t unix_ms)
 {
-	if (clock == NULL || clock->kind != FIRN_CLOCK_MANUAL)
+	if (clock == NULL || clock->kind != FIRN_CLOCK_MANUAL || unix_ms == (int64_t)FIRNI_CLOCK_UNCACHED)
 		return FIRN_E_INVALID;
-	firni_atomic64_store(&clock->manual_ms, (uint64_t)unix_ms);
+	firni_atomic64_store(&clock->cached_ms, (uint64_t)unix_ms);
 	return FIRN_OK;
 }
 
@@ -260,6 +274,7 @@ firn_clock_stats(struct firn_clock *clock, struct firn_clock_stats *stats)
 	stats->failures = firni_atomic64_load(&cold->failures);
 	stats->last_step_ms = (int64_t)firni_atomic64_load(&cold->last_step_ms);
 	stats->gap_ms = (int64_t)firni_atomic64_load(&cold->gap_ms);
+	stats->ticks_late = firni_atomic64_load(&cold->ticks_late);
 }
 
 enum firn_clock_kind
@@ -271,7 +286,7 @@ firn_clock_kind(const struct firn_clock *clock)
 const char *
 firn_clock_kind_name(enum firn_clock_kind kind)
 {
-	static const char *const names[] = {"realtime", "coarse", "monotonic", "manual", "custom"};
+	static const char *const names[] = {"realtime", "coarse", "monotonic", "manual", "custom", "tsc", "ticker"};
 
 	return (unsigned)kind < sizeof(names) / sizeof(names[0]) ? names[kind] : NULL;
 }

@@ -28,6 +28,8 @@ struct firni_clock_cold {
 	struct firni_atomic64 failures;
 	struct firni_atomic64 last_step_ms;
 	struct firni_atomic64 gap_ms;
+	struct firni_atomic64 ticks_late;
+	struct firn_clock *next_ticker;  /* TICKER: the process's list; under its lock */
 };
 
 /* One raw wall reading, checked for garbage. 0, or FIRN_E_CLOCK and counted. */
@@ -41,6 +43,19 @@ int firni_clock_guard(struct firn_clock *clock, int64_t *unix_ms);
 
 /* A reading of the slewed clock. */
 int firni_clock_monotonic(struct firn_clock *clock, int64_t *unix_ms);
+
+/* Measure the counter's rate and set the clock by it. 0 or FIRN_E_UNSUPPORTED. */
+int firni_clock_tsc_start(struct firn_clock *clock, int64_t wall_ms);
+
+/* A reading that renews the offset. */
+int firni_clock_tsc(struct firn_clock *clock, int64_t *unix_ms);
+
+/* Have the process's ticker thread renew this clock. 0 or FIRN_E_SYSTEM. */
+int firni_clock_ticker_start(struct firn_clock *clock, int64_t wall_ms);
+void firni_clock_ticker_stop(struct firn_clock *clock);
+
+/* A reading where nothing is cached: in a child, whose thread is started on the way. */
+int firni_clock_ticker(struct firn_clock *clock, int64_t *unix_ms);
 
 /* Count a step of the wall clock, signed. */
 void firni_clock_count_step(struct firni_clock_cold *cold, int64_t step_ms);

@@ -150,5 +150,7 @@ firn_clock_accept(struct firn_clock *clock)
 	accept(clock, wall, elapsed, get(&clock->good_ms), step);
 	if (clock->kind == FIRN_CLOCK_MONOTONIC)
 		put(&cold->slewed, 0);
+	if (clock->kind == FIRN_CLOCK_TSC) /* due at once */
+		firni_atomic64_store(&clock->tsc_renewed, firni_counter() - clock->tsc_span);
 	return FIRN_OK;
 }

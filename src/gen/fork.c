@@ -6,7 +6,6 @@
 #include <firn/detail/atomic.h>
 #include <firn/error.h>
 
-#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -21,21 +20,6 @@ static const uint64_t always = 1;
  * writes a new 1 there only through a page of its own: see firni_fork_guard.
  */
 static struct firni_atomic64 guard_page;
-static struct firni_atomic64 forks;
-static pthread_once_t atfork_once = PTHREAD_ONCE_INIT;
-
-static void
-count_fork(void)
-{
-	firni_atomic64_fetch_add(&forks, 1);
-}
-
-static void
-watch_forks(void)
-{
-	/* A failure only means that a parent may believe itself childless; the seal still protects. */
-	(void)pthread_atfork(count_fork, NULL, NULL);
-}
 
 static volatile uint64_t *
 make_page(int *error)
@@ -59,7 +43,6 @@ make_page(int *error)
 int
 firni_fork_guard(const volatile uint64_t **alive)
 {
-	(void)pthread_once(&atfork_once, watch_forks);
 	for (;;) {
 		uint64_t seen = firni_atomic64_load(&guard_page);
 		const volatile uint64_t *page = (const volatile uint64_t *)(uintptr_t)seen;
@@ -91,10 +74,4 @@ const volatile uint64_t *
 firni_fork_no_guard(void)
 {
 	return &always;
-}
-
-uint64_t
-firni_fork_count(void)
-{
-	return firni_atomic64_load(&forks);
 }

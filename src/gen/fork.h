@@ -18,7 +18,4 @@ int firni_fork_guard(const volatile uint64_t **alive);
 /* A guard that never trips, for words that a child shares for real. */
 const volatile uint64_t *firni_fork_no_guard(void);
 
-/* How often this process has forked through libc since the guard was made: children may share its files. */
-uint64_t firni_fork_count(void);
-
 #endif

@@ -125,7 +125,6 @@ open_in(struct firn_gen *gen, const struct firn_gen_config *config)
 	gen->lead_words = firni_words_lead(&gen->layout, config->lead_ms_max);
 	gen->horizon_ms = config->horizon_ms;
 	gen->lock_wait_ms = config->lock_wait_ms;
-	gen->fork_count = firni_fork_count();
 	gen->state = &gen->own;
 	gen->gate = config->lane == FIRN_GEN_CAS ? FIRNI_GATE_NEVER : FIRNI_GATE_OPEN;
 	fill_shape(&gen->layout, config->spread_bits, &gen->shape);

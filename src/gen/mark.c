@@ -9,7 +9,6 @@
 #include <sys/random.h>
 #include <time.h>
 
-#include "gen/fork.h"
 #include "gen/host.h"
 #include "gen/mark_file.h"
 #include "gen/mark_memory.h"
@@ -19,50 +18,34 @@
 struct firni_mark_file {
 	struct firni_file file;
 	struct firni_memory memory;
-	/*
-	 * Which process these descriptors were opened in: the fork guard's address, which no
-	 * two processes with a copy of this structure share. 0 in *guard: we are a child that
-	 * has inherited locks it does not own.
-	 */
-	const volatile uint64_t *guard;
-	/*
-	 * Held by the process named: 0 free; another process's name is a lock that a fork copied.
-	 * edge MARK-1: leave releases, enter acquires; what it guards is this structure.
-	 */
-	uint64_t busy;
 };
 
 /*
- * One thread of a process at a time: the file's locks tell descriptions apart, not threads.
- * Not a mutex, because a fork in another thread would copy it locked: here the child sees a
- * name that is not its own and takes it over.
+ * A turn as the file's writer: ROLE, on a description of its own. So the lock keeps out
+ * other processes and other threads of this one alike, and a child of fork does not inherit
+ * it, which would keep it for as long as the child lives if the parent is killed.
  */
 static int
-enter(struct firn_gen *gen, uint64_t me)
+begin_turn(struct firn_gen *gen, struct firni_file *turn)
 {
-	struct firni_mark_file *mark = gen->mark;
-	int64_t waited_ns = 0;
+	int error = firni_file_still_there(&gen->mark->file);
 
-	for (;;) {
-		uint64_t seen = __atomic_load_n(&mark->busy, __ATOMIC_RELAXED);
-		struct timespec pause = {0, 500000};
-
-		/* edge MARK-1 acquire */
-		if (seen != me && __atomic_compare_exchange_n(&mark->busy, &seen, me, 0, __ATOMIC_ACQUIRE,
-		                                              __ATOMIC_RELAXED))
-			return FIRN_OK;
-		if (waited_ns >= (int64_t)gen->lock_wait_ms * 1000000)
-			return FIRN_E_STATE_BUSY;
-		(void)nanosleep(&pause, NULL);
-		waited_ns += pause.tv_nsec;
-	}
+	if (error == FIRN_OK)
+		error = firni_file_reopen(&gen->mark->file, turn);
+	if (error != FIRN_OK)
+		return error;
+	error = firni_file_lock(turn, FIRNI_LOCK_ROLE, 1, gen->lock_wait_ms);
+	if (error != FIRN_OK)
+		firni_file_close(turn);
+	return error;
 }
 
 static void
-leave(struct firni_mark_file *mark)
+end_turn(struct firni_file *turn)
 {
-	/* edge MARK-1 release */
-	__atomic_store_n(&mark->busy, UINT64_C(0), __ATOMIC_RELEASE);
+	/* Not left to the close: a child forked meanwhile has the description too. */
+	firni_file_unlock(turn, FIRNI_LOCK_ROLE);
+	firni_file_close(turn);
 }
 
 static int
@@ -126,7 +109,8 @@ publish(struct firn_gen *gen, const struct firni_slot *slot)
 
 /* Nobody has the old memory, LIFE is ours alone: make new memory above everything issued. M2 M3 */
 static int
-found(struct firn_gen *gen, struct firni_slot *slot, int valid, uint64_t start, int64_t now_ms)
+found(struct firn_gen *gen, const struct firni_file *turn, struct firni_slot *slot, int valid, uint64_t start,
+      int64_t now_ms)
 {
 	struct firni_mark_file *mark = gen->mark;
 	struct firni_slot next;
@@ -165,9 +149,9 @@ found(struct firn_gen *gen, struct firni_slot *slot, int valid, uint64_t start, 
 	gen->state->identity[0] = identity[0];
 	gen->state->identity[1] = identity[1];
 	/* The newest slot may still be in flight from a writer that was killed: make it durable first. */
-	error = firni_file_write(&mark->file, slot);
+	error = firni_file_write(turn, slot);
 	if (error == FIRN_OK)
-		error = firni_file_write(&mark->file, &next);
+		error = firni_file_write(turn, &next);
 	if (error != FIRN_OK)
 		return error;
 	publish(gen, &next);
@@ -206,19 +190,19 @@ check_slot(const struct firn_gen *gen, const struct firni_slot *slot)
 
 /* With ROLE held: read, check, and make or join the memory. Leaves LIFE held shared. */
 static int
-attach(struct firn_gen *gen, uint64_t start, int64_t now_ms)
+attach(struct firn_gen *gen, const struct firni_file *turn, uint64_t start, int64_t now_ms)
 {
 	struct firni_mark_file *mark = gen->mark;
 	struct firni_slot slot;
 	int valid;
-	int error = firni_file_read(&mark->file, &slot, &valid);
+	int error = firni_file_read(turn, &slot, &valid);
 
 	if (error == FIRN_OK)
 		error = check_slot(gen, &slot);
 	if (error != FIRN_OK)
 		return error;
 	if (firni_file_lock(&mark->file, FIRNI_LOCK_LIFE, 1, 0) == FIRN_OK) {
-		error = found(gen, &slot, valid, start, now_ms);
+		error = found(gen, turn, &slot, valid, start, now_ms);
 		if (error == FIRN_OK)
 			error = firni_file_lock(&mark->file, FIRNI_LOCK_LIFE, 0, 0);
 		return error;
@@ -239,16 +223,15 @@ attach(struct firn_gen *gen, uint64_t start, int64_t now_ms)
 static int
 attach_wait(struct firn_gen *gen, uint64_t start, int64_t now_ms)
 {
-	const struct firni_file *file = &gen->mark->file;
-
 	for (uint32_t waited_ms = 0;; waited_ms++) {
 		struct timespec pause = {0, 1000000};
-		int error = firni_file_lock(file, FIRNI_LOCK_ROLE, 1, gen->lock_wait_ms);
+		struct firni_file turn;
+		int error = begin_turn(gen, &turn);
 
 		if (error == FIRN_OK) {
-			error = attach(gen, start, now_ms);
+			error = attach(gen, &turn, start, now_ms);
 			/* Not kept over the pause: live users must be able to renew. */
-			firni_file_unlock(file, FIRNI_LOCK_ROLE);
+			end_turn(&turn);
 		}
 		if (error != FIRN_E_STATE_UNREACHABLE || waited_ms >= gen->lock_wait_ms)
 			return error;
@@ -286,13 +269,11 @@ firni_mark_open(struct firn_gen *gen, const struct firn_gen_config *config, int6
 	if (config->start_after_ms != FIRN_NO_TIME && config->start_after_ms >= gen->layout.epoch_ms)
 		start = firni_words_at(&gen->layout, firni_words_tick(&gen->layout, config->start_after_ms) + 1);
 
-	int error = firni_fork_guard(&mark->guard);
-
 	fill_slot(gen, now_ms, &fresh);
 	fresh.sequence = 1;
 	fresh.clean = 1;
-	if (error == FIRN_OK)
-		error = firni_file_open(config->state_path, &fresh, 1, &mark->file);
+	int error = firni_file_open(config->state_path, &fresh, 1, &mark->file);
+
 	if (error == FIRN_OK)
 		error = attach_wait(gen, start, now_ms);
 	if (error != FIRN_OK)
@@ -300,36 +281,13 @@ firni_mark_open(struct firn_gen *gen, const struct firn_gen_config *config, int6
 	return error;
 }
 
-/* A child of fork: descriptors of its own, so that its locks are its own. The word it shares already. */
-static int
-rebind(struct firn_gen *gen, const volatile uint64_t *guard)
-{
-	struct firni_mark_file *mark = gen->mark;
-	struct firni_file copy;
-	int error = firni_file_reopen(&mark->file, &copy);
-
-	if (error != FIRN_OK)
-		return error;
-	/* The inherited description keeps LIFE until this one has it: there is no gap. */
-	error = firni_file_lock(&copy, FIRNI_LOCK_LIFE, 0, gen->lock_wait_ms);
-	if (error != FIRN_OK) {
-		firni_file_close(&copy);
-		return error;
-	}
-	firni_file_close(&mark->file);
-	mark->file = copy;
-	mark->guard = guard;
-	gen->fork_count = firni_fork_count();
-	return FIRN_OK;
-}
-
 /* With ROLE held: read the chain's end and make sure that it is ours. M4 */
 static int
-read_chain(struct firn_gen *gen, struct firni_slot *slot)
+read_chain(struct firn_gen *gen, const struct firni_file *turn, struct firni_slot *slot)
 {
 	struct firni_state *state = gen->state;
 	int valid;
-	int error = firni_file_read(&gen->mark->file, slot, &valid);
+	int error = firni_file_read(turn, slot, &valid);
 
 	if (error != FIRN_OK)
 		return error == FIRN_E_SYSTEM ? error : FIRN_E_STATE_LOST;
@@ -350,13 +308,12 @@ left_ms(const struct firn_gen *gen, int64_t now_ms, uint64_t limit)
 }
 
 static int
-extend(struct firn_gen *gen, int64_t now_ms)
+extend(struct firn_gen *gen, const struct firni_file *turn, int64_t now_ms)
 {
 	struct firni_state *state = gen->state;
-	struct firni_mark_file *mark = gen->mark;
 	struct firni_slot slot;
 	struct firni_slot next;
-	int error = read_chain(gen, &slot);
+	int error = read_chain(gen, turn, &slot);
 
 	if (error == FIRN_E_STATE_LOST)
 		return fail(gen, error);
@@ -364,7 +321,7 @@ extend(struct firn_gen *gen, int64_t now_ms)
 		return error;
 	/* A writer that was killed may have left a slot that is written but not durable. M3 */
 	if (slot.sequence != firni_atomic64_load(&state->synced)) {
-		error = firni_file_write(&mark->file, &slot);
+		error = firni_file_write(turn, &slot);
 		if (error != FIRN_OK)
 			return fail(gen, error);
 	}
@@ -378,7 +335,7 @@ extend(struct firn_gen *gen, int64_t now_ms)
 	next.mark = wanted_mark(gen, now_ms, firni_state_word(state));
 	if (next.mark <= slot.mark)
 		return FIRN_OK;
-	error = firni_file_write(&mark->file, &next);
+	error = firni_file_write(turn, &next);
 	if (error != FIRN_OK)
 		return fail(gen, error);
 	publish(gen, &next);
@@ -400,8 +357,7 @@ final_error(const struct firn_gen *gen)
 int
 firni_mark_renew(struct firn_gen *gen, uint32_t *due_ms)
 {
-	struct firni_mark_file *mark = gen->mark;
-	const volatile uint64_t *guard;
+	struct firni_file turn;
 	int64_t now_ms;
 	int error = final_error(gen);
 
@@ -413,24 +369,13 @@ firni_mark_renew(struct firn_gen *gen, uint32_t *due_ms)
 	uint64_t due_at = gen->horizon_ms - gen->horizon_ms / 3;
 
 	if (left <= due_at) {
-		error = firni_fork_guard(&guard);
-		if (error == FIRN_OK)
-			error = enter(gen, (uint64_t)(uintptr_t)guard);
-		if (error != FIRN_OK)
-			return error;
-		if (*mark->guard == 0)
-			error = rebind(gen, guard);
-		if (error == FIRN_OK)
-			error = firni_file_still_there(&mark->file);
+		error = begin_turn(gen, &turn);
 		if (error == FIRN_E_STATE_LOST)
 			error = fail(gen, error);
-		if (error == FIRN_OK)
-			error = firni_file_lock(&mark->file, FIRNI_LOCK_ROLE, 1, gen->lock_wait_ms);
-		if (error == FIRN_OK) {
-			error = extend(gen, now_ms);
-			firni_file_unlock(&mark->file, FIRNI_LOCK_ROLE);
-		}
-		leave(mark);
+		if (error != FIRN_OK)
+			return error;
+		error = extend(gen, &turn, now_ms);
+		end_turn(&turn);
 		if (error != FIRN_OK)
 			return error;
 		left = left_ms(gen, now_ms, firni_atomic64_load(&gen->state->limit));
@@ -440,24 +385,37 @@ firni_mark_renew(struct firn_gen *gen, uint32_t *due_ms)
 	return FIRN_OK;
 }
 
-/* With ROLE held: if nobody else has the memory, close the word and write down where it ended. M5 */
+/*
+ * With ROLE held: is this the last handle on the memory? LIFE tells other openers apart, but
+ * not children of fork, who have it from us: those show up as processes. If it is, LIFE is
+ * ours alone until it is closed, so that no newcomer joins memory that is about to be sealed.
+ */
 static int
-finish(struct firn_gen *gen)
+is_last(struct firn_gen *gen)
 {
 	struct firni_mark_file *mark = gen->mark;
+
+	if (firni_file_lock(&mark->file, FIRNI_LOCK_LIFE, 1, 0) != FIRN_OK)
+		return 0;
+	if (firni_memory_users(gen->state->identity) <= 1)
+		return 1;
+	(void)firni_file_lock(&mark->file, FIRNI_LOCK_LIFE, 0, 0);
+	return 0;
+}
+
+/* With ROLE held: if nobody else has the memory, close the word and write down where it ended. M5 */
+static int
+finish(struct firn_gen *gen, const struct firni_file *turn)
+{
 	struct firni_slot slot;
 	struct firni_slot next;
 	int64_t now_ms = 0;
-	int error = read_chain(gen, &slot);
+	int error = read_chain(gen, turn, &slot);
 
-	if (error != FIRN_OK)
+	if (error != FIRN_OK || !is_last(gen))
 		return error;
-	/* Children that were forked since share our description, so LIFE cannot tell them from us. */
-	if (gen->fork_count != firni_fork_count() ||
-	    firni_file_lock(&mark->file, FIRNI_LOCK_LIFE, 1, 0) != FIRN_OK)
-		return FIRN_OK;
 	if (slot.sequence != firni_atomic64_load(&gen->state->synced)) {
-		error = firni_file_write(&mark->file, &slot);
+		error = firni_file_write(turn, &slot);
 		if (error != FIRN_OK)
 			return fail(gen, error);
 	}
@@ -470,25 +428,20 @@ finish(struct firn_gen *gen)
 	next.identity[1] = slot.identity[1];
 	next.mark = firni_state_seal(gen->state);
 	next.clean = 1;
-	return firni_file_write(&mark->file, &next);
+	return firni_file_write(turn, &next);
 }
 
 int
 firni_mark_close(struct firn_gen *gen)
 {
-	struct firni_mark_file *mark = gen->mark;
 	uint64_t failure = firni_atomic64_load(&gen->state->failure);
-	int error = failure != 0 ? -(int)failure : FIRN_OK;
+	struct firni_file turn;
+	int error = failure != 0 ? -(int)failure : begin_turn(gen, &turn);
 
-	/* A child that never renewed owns nothing here; a file that failed is not written again. */
-	if (*mark->guard != 0 && error == FIRN_OK) {
-		error = firni_file_still_there(&mark->file);
-		if (error == FIRN_OK)
-			error = firni_file_lock(&mark->file, FIRNI_LOCK_ROLE, 1, gen->lock_wait_ms);
-		if (error == FIRN_OK) {
-			error = finish(gen);
-			firni_file_unlock(&mark->file, FIRNI_LOCK_ROLE);
-		}
+	/* A file that failed is not written again. */
+	if (error == FIRN_OK) {
+		error = finish(gen, &turn);
+		end_turn(&turn);
 	}
 	free_mark(gen);
 	return error;

@@ -13,9 +13,9 @@ next_after_call(struct firn_gen *gen, uint64_t *id)
 {
 	int64_t now_ms;
 
-	if (FIRNI_UNLIKELY(firni_clock_read(gen->clock, &now_ms) != FIRN_OK))
-		return firni_gen_refuse_clock(gen);
-	return firni_gen_next_at(gen, &gen->shape, now_ms, id);
+	int error = firni_gen_read_clock(gen, &now_ms);
+
+	return error != FIRN_OK ? error : firni_gen_next_at(gen, &gen->shape, now_ms, id);
 }
 
 int
@@ -25,7 +25,7 @@ firn_gen_next(struct firn_gen *gen, uint64_t *id)
 
 	if (FIRNI_UNLIKELY(gen == NULL || id == NULL))
 		return FIRN_E_INVALID;
-	if (!firni_clock_cached(gen->clock, &now_ms))
+	if (!firni_clock_at_hand(gen->clock, &now_ms))
 		return next_after_call(gen, id);
 	return firni_gen_next_at(gen, &gen->shape, now_ms, id);
 }
@@ -37,9 +37,9 @@ firn_gen_next_n(struct firn_gen *gen, uint64_t id[], size_t count)
 
 	if (FIRNI_UNLIKELY(gen == NULL || id == NULL || count == 0))
 		return FIRN_E_INVALID;
-	if (FIRNI_UNLIKELY(firni_clock_read(gen->clock, &now_ms) != FIRN_OK))
-		return firni_gen_refuse_clock(gen);
-	return firni_gen_next_n_at(gen, &gen->shape, now_ms, id, count);
+	int error = firni_gen_read_clock(gen, &now_ms);
+
+	return error != FIRN_OK ? error : firni_gen_next_n_at(gen, &gen->shape, now_ms, id, count);
 }
 
 int
@@ -50,10 +50,10 @@ firn_gen_reserve(struct firn_gen *gen, uint64_t count, struct firn_range *range)
 
 	if (FIRNI_UNLIKELY(gen == NULL || range == NULL || count == 0))
 		return FIRN_E_INVALID;
-	if (FIRNI_UNLIKELY(firni_clock_read(gen->clock, &now_ms) != FIRN_OK))
-		return firni_gen_refuse_clock(gen);
-	int error = firni_gen_take(gen, &gen->shape, now_ms, count, &take);
+	int error = firni_gen_read_clock(gen, &now_ms);
 
+	if (error == FIRN_OK)
+		error = firni_gen_take(gen, &gen->shape, now_ms, count, &take);
 	if (FIRNI_UNLIKELY(error != FIRN_OK))
 		return error;
 	range->gen = gen;

@@ -55,14 +55,16 @@ struct model : rl::test_suite<Test, Threads> {
 			last[i] = 0;
 	}
 
-	/* What a generator does: limit, then the take; the floor is whatever the clock said. */
-	bool take(unsigned thread, uint64_t floor, uint64_t count)
+	/* What a generator does: limit, then the take; the floor is what the clock said or what was observed. */
+	bool take(unsigned thread, uint64_t floor, uint64_t count, bool add_first = false)
 	{
 		bool was_sealed = seen.sealed;
 		uint64_t bound = firni_atomic64_load(&limit);
 		firni_take t;
 
-		if (!firni_word_take(&word, floor, bound, count, &t))
+		t.loss.retries = t.loss.burnt = 0;
+		if (!(add_first && firni_word_add(&word, floor, bound, count, &t)) &&
+		    !firni_word_take(&word, floor, bound, count, &t))
 			return false;
 		RL_ASSERT(!was_sealed);
 		RL_ASSERT(t.first >= floor);
@@ -72,6 +74,8 @@ struct model : rl::test_suite<Test, Threads> {
 		seen.own(t.first, count);
 		return true;
 	}
+
+	bool add(unsigned thread, uint64_t floor, uint64_t count) { return take(thread, floor, count, true); }
 };
 
 /* Two threads, clocks of different age, single takes and a batch across a tick. */
@@ -133,43 +137,96 @@ struct seal : model<seal, 3> {
 	}
 };
 
-/* observe lifts the word while others take: nothing below the lift is given once it has returned. */
-struct lift : model<lift, 2> {
-	bool lifted;
+/* Adds that own, that are given back, and that are burnt, beside a taker by the rule. */
+struct adds : model<adds, 2> {
+	void before() { begin(3, 8); }
+	void thread(unsigned i)
+	{
+		if (i == 0) {
+			add(0, 0, 2);
+			add(0, 5, 3);
+		} else {
+			add(1, 4, 1);
+		}
+	}
+	void after() { RL_ASSERT(firni_atomic64_load(&word) >= seen.highest); }
+};
+
+/* Three adds around the limit: what is given back may lie under what others have under way. */
+struct adds_three : model<adds_three, 3> {
+	void before() { begin(1, 4); }
+	void thread(unsigned i) { add(i, 0, i == 2 ? 3 : i + 1); }
+	void after() { RL_ASSERT(firni_atomic64_load(&word) >= seen.highest); }
+};
+
+/* The limit rises under an add that was refused by the old one. */
+struct adds_limit : model<adds_limit, 3> {
+	void before() { begin(2, 4); }
+	void thread(unsigned i)
+	{
+		if (i == 0) {
+			seen.durable = 8;
+			firni_limit_raise(&limit, 8);
+		} else {
+			add(i, 0, i == 1 ? 3 : 1);
+		}
+	}
+	void after() { RL_ASSERT(firni_atomic64_load(&word) >= seen.highest); }
+};
+
+/* A seal races with adds that may be past it or about to be given back. */
+struct adds_seal : model<adds_seal, 3> {
+	uint64_t end;
+	void before() { begin(0, 3); }
+	void thread(unsigned i)
+	{
+		if (i == 0) {
+			end = firni_word_seal(&word);
+			seen.sealed = true;
+			for (uint64_t w = end; w < 64; w++)
+				RL_ASSERT(!seen.owned[w]);
+		} else {
+			add(i, i - 1, 2);
+		}
+	}
+	void after()
+	{
+		RL_ASSERT(seen.highest <= end);
+		RL_ASSERT(firni_atomic64_load(&word) >= FIRNI_WORD_SEALED);
+		RL_ASSERT(firni_word_seal(&word) >= FIRNI_WORD_SEALED);
+	}
+};
+
+/*
+ * observe raises the floor while others add: whoever is told of it afterwards, however it is
+ * told, takes nothing below. The flag is what tells; it brings the order that the words lack.
+ */
+struct observe : model<observe, 2> {
+	firni_atomic64 floor;
+	rl::atomic<int> told;
 	void before()
 	{
-		begin(2, 64);
-		lifted = false;
+		begin(2, 12);
+		firni_atomic64_store(&floor, 0);
+		told(RL_INFO).store(0, rl::mo_relaxed);
 	}
 	void thread(unsigned i)
 	{
 		if (i == 0) {
-			firni_word_lift(&word, 9);
-			lifted = true;
-			take(0, 0, 1);
+			firni_word_lift(&floor, 9);
+			told(RL_INFO).store(1, rl::mo_release);
+			add(0, firni_atomic64_load(&floor), 1);
 			RL_ASSERT(last[0] > 9);
 		} else {
-			bool was = lifted;
+			bool was = told(RL_INFO).load(rl::mo_acquire) == 1;
 
-			take(1, 4, 2);
+			uint64_t observed = firni_atomic64_load(&floor);
+
+			add(1, observed > 4 ? observed : 4, 2);
 			RL_ASSERT(!was || last[1] > 9);
-			take(1, 0, 1);
 		}
 	}
-	void after() { RL_ASSERT(firni_atomic64_load(&word) >= 9); }
-};
-
-/* A lift never opens a sealed word. */
-struct lift_sealed : model<lift_sealed, 2> {
-	void before() { begin(2, 64); }
-	void thread(unsigned i)
-	{
-		if (i == 0)
-			firni_word_seal(&word);
-		else
-			firni_word_lift(&word, 9);
-	}
-	void after() { RL_ASSERT(firni_atomic64_load(&word) == FIRNI_WORD_SEALED); }
+	void after() { RL_ASSERT(firni_atomic64_load(&floor) == 9); }
 };
 
 /* A search that shrinks has lost interleavings: it then fails, though nothing was found. */
@@ -187,6 +244,7 @@ search(const char *name, unsigned long long least)
 	unsigned long long explored = params.stop_iteration;
 
 	std::printf("%-12s %llu executions explored: %s\n", name, explored, good ? "sound" : "VIOLATED");
+	std::fflush(stdout);
 	if (!good)
 		std::printf("%s\n", out.str().substr(0, 1500).c_str());
 	if (good && explored < least)
@@ -202,7 +260,10 @@ main()
 	good = search<three>("three", LEAST_THREE) && good;
 	good = search<limit_rise>("limit_rise", LEAST_LIMIT) && good;
 	good = search<seal>("seal", LEAST_SEAL) && good;
-	good = search<lift>("lift", LEAST_LIFT) && good;
-	good = search<lift_sealed>("lift_sealed", LEAST_LIFT_SEALED) && good;
+	good = search<adds>("adds", LEAST_ADDS) && good;
+	good = search<adds_three>("adds_three", LEAST_ADDS_THREE) && good;
+	good = search<adds_limit>("adds_limit", LEAST_ADDS_LIMIT) && good;
+	good = search<adds_seal>("adds_seal", LEAST_ADDS_SEAL) && good;
+	good = search<observe>("observe", LEAST_OBSERVE) && good;
 	return good ? 0 : 1;
 }

@@ -17,7 +17,8 @@ import time
 
 SOURCE = os.path.abspath(sys.argv[1])
 FLAGS = ["-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64", "-O1", "-w", "-Iinclude", "-Isrc", "-Itests/lib"]
-LEAST = ["-DLEAST_%s=1" % n for n in ("TAKES", "THREE", "LIMIT", "SEAL", "LIFT", "LIFT_SEALED")]
+LEAST = ["-DLEAST_%s=1" % n for n in ("TAKES", "THREE", "LIMIT", "SEAL", "ADDS", "ADDS_THREE",
+                                        "ADDS_LIMIT", "ADDS_SEAL", "OBSERVE")]
 
 WORD = "include/firn/detail/word.h"
 PATH = "include/firn/detail/gen.h"
@@ -29,10 +30,26 @@ MUTANTS = [
     ("forget the limit", WORD, "first >= bound || bound - first < count", "0", "model"),
     ("the first of a batch is tested, not the last", WORD, "bound - first < count", "bound - first < 1", "model"),
     ("one word past the bound", WORD, "bound - first < count", "bound - first + 1 < count", "model"),
+    ("an add past the bound is owned", WORD, "first < bound && bound - first >= count", "1", "model"),
+    ("an add is tested by its first word", WORD, "bound - first >= count", "bound - first >= 1", "model"),
+    ("an add below the floor is owned", WORD, "FIRNI_LIKELY(first >= floor && ", "FIRNI_LIKELY(", "model"),
+    ("given back though others have added", WORD, "while (!firni_atomic64_cas_weak(word, &expected, first))\n\t\tif (",
+     "for (firni_atomic64_store(word, first); 0;)\n\t\tif (", "model"),
+    ("adds carry a sealed word round", WORD, "(UINT64_C(3) << 62)", "UINT64_MAX", "model"),
+    ("a refused add is not counted as burnt", WORD, "take->loss.burnt = (uint32_t)count;", ";", "threads_stress"),
+    ("a refusal leaves the gate open", "src/gen/path.c", "&open, FIRNI_GATE_SHUT)", "&open, FIRNI_GATE_OPEN)", "gen_test"),
+    ("the gate stays shut", PATH, "FIRNI_UNLIKELY(gate == FIRNI_GATE_SHUT)", "0", "gen_test"),
+    ("a refused add stays in the word", WORD, "while (!firni_atomic64_cas_weak(word, &expected, first))", "while (0)", "gen_test"),
+    ("a fresh offset is believed for ever", "include/firn/detail/clock.h",
+     "counter - firni_atomic64_load(&clock->tsc_renewed) < clock->tsc_span", "1", "clock_lane_test"),
+    ("a ticker is not restarted in a child", "src/clock/ticker.c",
+     "firni_atomic64_store(&c->cached_ms, FIRNI_CLOCK_UNCACHED);", ";", "clock_lane_test"),
     ("reset the sequence: the clock overrides the word", WORD, "first = seen > floor ? seen : floor;",
      "first = floor;", "model"),
     ("non-atomic read-modify-write", WORD, "firni_atomic64_cas_weak(word, &expected, first + count)",
      "(firni_atomic64_store(word, first + count), 1)", "model"),
+    ("non-atomic add", WORD, "uint64_t first = firni_atomic64_fetch_add(word, count);",
+     "uint64_t first = firni_atomic64_load(word); firni_atomic64_store(word, first + count);", "model"),
     ("own one word too many", WORD, "&expected, first + count)", "&expected, first + count - 1)", "model"),
     ("lower the limit", WORD, "return firni_word_lift(limit, value);",
      "uint64_t was = firni_atomic64_load(limit); firni_atomic64_store(limit, value); return was;", "model"),
@@ -42,7 +59,7 @@ MUTANTS = [
      "uint64_t was = firni_atomic64_load(word); firni_atomic64_store(word, FIRNI_WORD_SEALED); return was;", "model"),
     ("a lift may go down", WORD, "while (seen < value && !firni_atomic64_cas_weak(word, &seen, value))\n\t\t;",
      "firni_atomic64_store(word, value);", "model"),
-    ("a stale word after a lost swap", WORD, "seen = expected;\n\t\tretries++;",
+    ("a stale word after a lost swap", WORD, "seen = expected;\n\t\ttake->loss.retries++;",
      "firni_atomic64_store(word, first + count); break;", "model"),
     ("publish before the mark is durable", FILE,
      "return error != FIRN_OK ? error : firni_file_sync(file);", "return error;", "power_cut"),
@@ -98,16 +115,19 @@ def build_and_run(where, check):
         build = ["g++", "-std=c++11", "-O2", "-w", "-Iinclude", "-Itests/model"] + LEAST + ["tests/model/word_model.cpp"]
     else:
         sources = glob.glob(os.path.join(where, "src/*.c")) + glob.glob(os.path.join(where, "src/*/*.c"))
-        folder = "fault" if check == "power_cut" else "unit"
+        folder = {"power_cut": "fault", "threads_stress": "stress"}.get(check, "unit")
         build = ["gcc", "-std=c11"] + FLAGS + ["tests/%s/%s.c" % (folder, check)] + sources
         if folder == "unit":
             build += ["-lcriterion"]
+        if folder == "stress":
+            build += ["tests/lib/id_check.c"]
     binary = os.path.join(where, "check")
     made = subprocess.run(build + ["-o", binary, "-lpthread"], cwd=where, capture_output=True, text=True)
     if made.returncode != 0:
         raise RuntimeError("%s does not build:\n%s" % (check, made.stderr[:2000]))
     # A session of its own: a check that hangs may have children, which hang as well.
-    run = subprocess.Popen([binary], cwd=where, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    arguments = ["4", "3", "3"] if check == "threads_stress" else []
+    run = subprocess.Popen([binary] + arguments, cwd=where, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                            start_new_session=True)
     try:
         return run.wait(timeout=60) == 0

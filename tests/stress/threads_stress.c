@@ -4,7 +4,7 @@
  * Threads on one generator under a clock that steps and freezes: unique, each thread's
  * rising, real-time order kept, lead bounded.
  *
- * usage: threads_stress [threads] [IDs in millions] [seconds at most]
+ * usage: threads_stress [threads] [IDs in millions] [seconds at most] [add|cas]
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -185,6 +185,7 @@ main(int argc, char **argv)
 	config.layout = &layout;
 	config.clock = clock_;
 	config.lead_ms_max = LEAD_MS;
+	config.lane = argc > 4 && strcmp(argv[4], "cas") == 0 ? FIRN_GEN_CAS : FIRN_GEN_ADD;
 	if (firn_gen_open(&config, &gen) != FIRN_OK)
 		return 1;
 	for (unsigned i = 0; i < threads; i++) {
@@ -228,8 +229,10 @@ main(int argc, char **argv)
 		failed = 1;
 	}
 	printf("%u threads, %zu IDs, %" PRIu64 " refused (%" PRIu64 " clock_back), %" PRIu64 " CAS retries, %" PRIu64
+	       " burnt, %" PRIu64
 	       " ticks borrowed: %s\n",
-	       threads, total, refused, stats.refused_clock_back, stats.cas_retries, stats.ticks_borrowed,
+	       threads, total, refused, stats.refused_clock_back, stats.cas_retries, stats.words_burnt,
+	       stats.ticks_borrowed,
 	       failed ? "FAILED" : "unique, rising, in real-time order, within the lead");
 	(void)firn_gen_close(gen);
 	firn_clock_close(clock_);

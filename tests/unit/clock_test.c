@@ -300,9 +300,10 @@ Test(clock, the_slewed_clock_jumps_forward_and_never_back_when_the_gap_is_large)
 
 Test(clock, the_kernels_clocks_agree_with_the_kernel)
 {
-	static const enum firn_clock_kind kinds[] = {FIRN_CLOCK_REALTIME, FIRN_CLOCK_COARSE, FIRN_CLOCK_MONOTONIC};
+	static const enum firn_clock_kind kinds[] = {FIRN_CLOCK_REALTIME, FIRN_CLOCK_COARSE, FIRN_CLOCK_MONOTONIC,
+	                                             FIRN_CLOCK_TICKER};
 
-	for (unsigned i = 0; i < 3; i++) {
+	for (unsigned i = 0; i < 4; i++) {
 		struct firn_clock_config config = FIRN_CLOCK_CONFIG_INIT;
 		struct timespec now;
 
@@ -349,6 +350,9 @@ Test(clock, bad_configurations_are_refused)
 	cr_assert_eq(firn_clock_open(&config, &clock_), FIRN_E_INVALID);
 	config.jump_ms_max = 1000;
 	config.slew_ppm = 200000;
+	cr_assert_eq(firn_clock_open(&config, &clock_), FIRN_E_INVALID);
+	config.slew_ppm = 500;
+	config.ticker_us = 10;
 	cr_assert_eq(firn_clock_open(&config, &clock_), FIRN_E_INVALID);
 	cr_assert_eq(firn_clock_open(NULL, NULL), FIRN_E_INVALID);
 }

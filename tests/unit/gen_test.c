@@ -601,6 +601,77 @@ Test(gen, counters_are_exact)
 	close_all();
 }
 
+Test(gen, a_refusal_shuts_the_gate_and_the_next_success_opens_it)
+{
+	static const enum firn_gen_lane lanes[] = {FIRN_GEN_ADD, FIRN_GEN_CAS};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct firn_gen_config config = config_of(F_TEXT, 1, 0);
+		uint64_t open = lanes[i] == FIRN_GEN_ADD ? FIRNI_GATE_OPEN : FIRNI_GATE_NEVER;
+		uint64_t shut = lanes[i] == FIRN_GEN_ADD ? FIRNI_GATE_SHUT : FIRNI_GATE_NEVER;
+
+		config.lane = lanes[i];
+		cr_assert_eq(firn_gen_open(&config, &gen), FIRN_OK);
+		at(1000);
+		take(4096);
+		uint64_t word = firni_atomic64_load(&gen->state->word);
+
+		cr_assert_eq(firni_atomic64_load(&gen->state->gate), open);
+		for (unsigned n = 0; n < 3; n++) {
+			refused(FIRN_E_EXHAUSTED);
+			cr_assert_eq(firni_atomic64_load(&gen->state->word), word, "a refusal changes nothing");
+			cr_assert_eq(firni_atomic64_load(&gen->state->gate), shut);
+		}
+		at(1001);
+		(void)next();
+		cr_assert_eq(firni_atomic64_load(&gen->state->gate), open);
+		close_all();
+	}
+}
+
+Test(gen, adds_that_meet_a_seal_leave_it_sealed)
+{
+	uint64_t ids[100];
+
+	open_f(1, 1000);
+	at(1000);
+	(void)next();
+	firn_gen_seal(gen, NULL);
+	for (unsigned i = 0; i < 100; i++) {
+		/* As of threads that had read the gate before the refusals. */
+		firni_atomic64_store(&gen->state->gate, FIRNI_GATE_OPEN);
+		cr_assert_eq(firn_gen_next_n(gen, ids, 100), FIRN_E_SEALED);
+	}
+	cr_assert_geq(firni_atomic64_load(&gen->state->word), FIRNI_WORD_SEALED);
+	close_all();
+}
+
+Test(gen, what_was_observed_holds_though_an_add_is_given_back)
+{
+	uint64_t seen;
+
+	open_f(1, 0);
+	at(1000);
+	take(4090);
+	/* Another thread's add of 10, past the bound, about to be given back. */
+	uint64_t under_way = firni_atomic64_fetch_add(&gen->state->word, 10);
+
+	seen = UINT64_C(1000) << 22 | 0 << 12 | 4094; /* of node 0 */
+	cr_assert_eq(firn_gen_observe(gen, seen), FIRN_OK);
+	firni_atomic64_store(&gen->state->word, under_way);
+	cr_assert_gt(next(), seen);
+	close_all();
+}
+
+Test(gen, an_unknown_lane_is_refused)
+{
+	struct firn_gen_config config = config_of(F_TEXT, 1, 0);
+
+	config.lane = (enum firn_gen_lane)2;
+	cr_assert_eq(firn_gen_open(&config, &gen), FIRN_E_INVALID);
+	firn_clock_close(clock_);
+}
+
 Test(gen, lead_life_and_available_say_where_it_stands)
 {
 	int64_t lead;

@@ -15,7 +15,7 @@ static const char help[] =
 	"\n"
 	"  --expect-failures FILE   names of cases, one a line, that are known to fail; one that passes\n"
 	"                           is an error too, so that the list cannot go stale\n"
-	"  --lane stable|inline     which lane of the library (default stable)\n"
+	"  --lane stable|cas|inline which lane of the library (default stable; cas: the same without fetch-add)\n"
 	"  --json                   the report as one object\n"
 	"\n"
 	"Exit 0 when every case agrees, 1 when one differs, 2 when a file or a port is unusable.\n"
@@ -345,12 +345,12 @@ cmd_conform(int argc, char **argv)
 		return EXIT_USAGE;
 	if (want_help != NULL)
 		return fputs(help, stdout) == EOF ? EXIT_OUTPUT : EXIT_OK;
-	if ((strcmp(lane, "stable") != 0 && strcmp(lane, "inline") != 0) || (port != NULL && port[0] == NULL) ||
+	if ((strcmp(lane, "stable") != 0 && strcmp(lane, "cas") != 0 && strcmp(lane, "inline") != 0) || (port != NULL && port[0] == NULL) ||
 	    (serving != NULL ? argc != 0 || port != NULL : argc == 0)) {
 		complain("give vector files, and after -- a port if there is one; 'firn conform --help' explains");
 		return EXIT_USAGE;
 	}
-	struct subject *subject = port != NULL ? subject_port(port) : subject_library(strcmp(lane, "inline") == 0);
+	struct subject *subject = port != NULL ? subject_port(port) : subject_library(lane);
 
 	if (subject == NULL)
 		return EXIT_USAGE;

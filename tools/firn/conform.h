@@ -19,7 +19,7 @@ struct subject {
 };
 
 /* The library through its stable lane, or through the inline one. */
-struct subject *subject_library(int inline_lane);
+struct subject *subject_library(const char *lane);
 
 /* A port: a program that answers lines. NULL after a message. */
 struct subject *subject_port(char *const argv[]);

@@ -15,6 +15,7 @@
 struct library {
 	struct subject subject;
 	int inline_lane;
+	int cas_lane;
 	struct firn_layout layout;
 	struct firn_clock *clock;
 	struct firn_gen *gen;
@@ -165,6 +166,7 @@ open_gen(struct library *library, const json_t *request)
 		return error;
 	config.layout = &library->layout;
 	config.clock = library->clock;
+	config.lane = library->cas_lane ? FIRN_GEN_CAS : FIRN_GEN_ADD;
 	config.spread_bits = library->spread_bits = (uint8_t)spread;
 	if (start != NULL)
 		config.start_after_ms = json_integer_value(start);
@@ -323,7 +325,7 @@ close_library(struct subject *subject)
 }
 
 struct subject *
-subject_library(int inline_lane)
+subject_library(const char *lane)
 {
 	struct library *library = calloc(1, sizeof(*library));
 
@@ -331,7 +333,8 @@ subject_library(int inline_lane)
 		return NULL;
 	library->subject.ask = ask;
 	library->subject.close = close_library;
-	library->inline_lane = inline_lane;
+	library->inline_lane = strcmp(lane, "inline") == 0;
+	library->cas_lane = strcmp(lane, "cas") == 0;
 	return &library->subject;
 }
 

@@ -18,14 +18,23 @@
  */
 #define FIRNI_CLOCK_FRESH_MS 250u
 
+/* What cached_ms says where there is nothing cached: the clock must be read. */
+#define FIRNI_CLOCK_UNCACHED ((uint64_t)INT64_MIN)
+
 struct firn_clock {
-	/* The head: read on every reading, written a few times a second. */
+	/* The head: read on every reading, written a few times a second (by a ticker: at every tick). */
+	struct firni_atomic64 cached_ms; /* MANUAL, TICKER: what readings say, as int64_t */
+	struct firni_atomic64 good_ms;   /* last good reading (all but MANUAL), as int64_t */
 	int32_t kind;               /* enum firn_clock_kind; written once */
 	int32_t clock_id;           /* of clock_gettime, for REALTIME and COARSE with the kernel's source */
 	uint32_t direct;            /* 1: the fast path may call clock_gettime itself */
 	uint32_t reserved;
-	struct firni_atomic64 good_ms;   /* last good reading (REALTIME, COARSE, CUSTOM), as int64_t */
-	struct firni_atomic64 manual_ms; /* MANUAL: what readings say, as int64_t */
+	/* TSC, see src/clock/tsc.c: a reading is (counter - base) * rate + offset, in 1/1024 ms. */
+	uint64_t tsc_base;
+	uint64_t tsc_rate;               /* times 2^-64 */
+	uint64_t tsc_span;               /* in counts: older than this the offset must be renewed */
+	struct firni_atomic64 tsc_offset;
+	struct firni_atomic64 tsc_renewed; /* the counter when it was */
 	/* Behind the head, at the cold path's pleasure; src/clock/ says what is in it. */
 	struct firni_clock_cold *cold;
 } FIRNI_ALIGNED(FIRNI_LINE);
@@ -41,14 +50,51 @@ FIRN_API int firni_clock_read_cold(struct firn_clock *clock, int64_t *unix_ms);
 }
 #endif
 
-/* A reading that is one load: 1 if this clock has that, else 0 and it must be read in full. */
-FIRNI_INLINE int
-firni_clock_cached(const struct firn_clock *clock, int64_t *unix_ms)
+/* The processor's counter, without a fence: a reading may be early by what the processor reorders. */
+FIRNI_INLINE uint64_t
+firni_counter(void)
 {
-	if (FIRNI_UNLIKELY(clock->kind != FIRN_CLOCK_MANUAL))
-		return 0;
-	*unix_ms = (int64_t)firni_atomic64_load(&clock->manual_ms);
-	return 1;
+#if defined(__x86_64__)
+	return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+	uint64_t counter;
+
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(counter));
+	return counter;
+#else
+	return 0;
+#endif
+}
+
+/* The wall clock's time at a counter, in 1/1024 ms, as int64_t. */
+FIRNI_INLINE uint64_t
+firni_clock_at_counter(const struct firn_clock *clock, uint64_t counter)
+{
+	__extension__ typedef unsigned __int128 wide;
+
+	return (uint64_t)((wide)(counter - clock->tsc_base) * clock->tsc_rate >> 64) +
+	       firni_atomic64_load(&clock->tsc_offset);
+}
+
+/* A reading without a call: 1, or 0 if this clock must be read in full. */
+FIRNI_INLINE int
+firni_clock_at_hand(const struct firn_clock *clock, int64_t *unix_ms)
+{
+	uint64_t cached = firni_atomic64_load(&clock->cached_ms);
+
+	if (FIRNI_LIKELY(cached != FIRNI_CLOCK_UNCACHED)) {
+		*unix_ms = (int64_t)cached;
+		return 1;
+	}
+	if (clock->kind == FIRN_CLOCK_TSC) {
+		uint64_t counter = firni_counter();
+
+		if (FIRNI_LIKELY(counter - firni_atomic64_load(&clock->tsc_renewed) < clock->tsc_span)) {
+			*unix_ms = (int64_t)firni_clock_at_counter(clock, counter) >> 10;
+			return 1;
+		}
+	}
+	return 0;
 }
 
 /*
@@ -59,6 +105,8 @@ firni_clock_cached(const struct firn_clock *clock, int64_t *unix_ms)
 FIRNI_INLINE int
 firni_clock_read(struct firn_clock *clock, int64_t *unix_ms)
 {
+	if (firni_clock_at_hand(clock, unix_ms))
+		return 0;
 	/* Strict ISO modes hide clock_gettime: there the library reads it, at the price of a call. */
 #ifdef CLOCK_REALTIME
 	if (clock->direct) {
@@ -76,8 +124,6 @@ firni_clock_read(struct firn_clock *clock, int64_t *unix_ms)
 		}
 	}
 #endif
-	if (firni_clock_cached(clock, unix_ms))
-		return 0;
 	return firni_clock_read_cold(clock, unix_ms);
 }
 

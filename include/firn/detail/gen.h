@@ -100,7 +100,6 @@ struct firn_gen {
 	enum firni_gate gate;           /* what a state that we found begins with */
 	int32_t owner_pid;              /* who opened it */
 	int32_t allocated;              /* by us, rather than in the caller's memory */
-	uint64_t fork_count;            /* of the process at opening: children may share the word since */
 	struct firni_mark_file *mark;   /* FILE only */
 	struct firn_layout layout;
 	struct firni_state own;         /* PRIVATE: the state itself */
@@ -215,6 +214,20 @@ firni_gen_take(struct firn_gen *gen, const struct firn_shape *shape, int64_t now
 	}
 	if (FIRNI_UNLIKELY(*gen->alive == 0))
 		return firni_gen_refused(firni_gen_refuse_forked(gen));
+	return FIRN_OK;
+}
+
+/*
+ * A reading for a generator, by a call. A child that may not issue is told before: a ticker
+ * would start a thread there only to refuse.
+ */
+FIRNI_INLINE int
+firni_gen_read_clock(struct firn_gen *gen, int64_t *now_ms)
+{
+	if (FIRNI_UNLIKELY(*gen->alive == 0))
+		return firni_gen_refused(firni_gen_refuse_forked(gen));
+	if (FIRNI_UNLIKELY(firni_clock_read(gen->clock, now_ms) != FIRN_OK))
+		return firni_gen_refused(firni_gen_refuse_clock(gen));
 	return FIRN_OK;
 }
 

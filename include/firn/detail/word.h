@@ -116,8 +116,11 @@ firni_word_add(struct firni_atomic64 *word, uint64_t floor, uint64_t bound, uint
 	take->first = first;
 	if (FIRNI_LIKELY(first >= floor && first < bound && bound - first >= count))
 		return 1;
-	if (!firni_atomic64_cas_weak(word, &expected, first))
-		take->loss.burnt = (uint32_t)count;
+	while (!firni_atomic64_cas_weak(word, &expected, first))
+		if (expected != first + count) {
+			take->loss.burnt = (uint32_t)count;
+			break;
+		}
 	return 0;
 }
 
