@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include <benchmark/benchmark.h>
 
@@ -51,7 +52,7 @@ struct subject {
 	struct firn_clock *clock = nullptr;
 	struct firn_gen *gen = nullptr;
 
-	void open(clock_kind kind)
+	void open(clock_kind kind, firn_gen_lane lane)
 	{
 		struct firn_layout layout;
 		struct firn_gen_config config = FIRN_GEN_CONFIG_INIT;
@@ -61,6 +62,7 @@ struct subject {
 		config.layout = &layout;
 		config.clock = clock;
 		config.lead_ms_max = lead_ms;
+		config.lane = lane;
 		must(firn_gen_open(&config, &gen), "open");
 		must(firn_inline_check(gen, &shape), "inline lane");
 	}
@@ -71,6 +73,7 @@ struct subject {
 
 		firn_gen_stats(gen, &stats);
 		state.counters["retries"] = static_cast<double>(stats.cas_retries);
+		state.counters["burnt"] = static_cast<double>(stats.words_burnt);
 		state.counters["borrowed"] = static_cast<double>(stats.ticks_borrowed);
 		must(firn_gen_close(gen), "close");
 		firn_clock_close(clock);
@@ -120,10 +123,10 @@ clock_alone(benchmark::State &state, clock_kind kind)
 
 template <class Next>
 void
-lane(benchmark::State &state, clock_kind kind, std::size_t count, Next next)
+run(benchmark::State &state, clock_kind kind, firn_gen_lane lane, std::size_t count, Next next)
 {
 	if (state.thread_index() == 0)
-		shared_subject.open(kind);
+		shared_subject.open(kind, lane);
 	for (auto _ : state)
 		if (next(shared_subject.gen) != FIRN_OK) {
 			state.SkipWithError("an ID was refused: this would time the layout, not the code");
@@ -135,9 +138,9 @@ lane(benchmark::State &state, clock_kind kind, std::size_t count, Next next)
 }
 
 void
-stable(benchmark::State &state, clock_kind kind)
+stable(benchmark::State &state, clock_kind kind, firn_gen_lane lane)
 {
-	lane(state, kind, 1, [](struct firn_gen *gen) {
+	run(state, kind, lane, 1, [](struct firn_gen *gen) {
 		std::uint64_t id = 0;
 		int error = firn_gen_next(gen, &id);
 
@@ -147,9 +150,9 @@ stable(benchmark::State &state, clock_kind kind)
 }
 
 void
-inlined(benchmark::State &state, clock_kind kind)
+inlined(benchmark::State &state, clock_kind kind, firn_gen_lane lane)
 {
-	lane(state, kind, 1, [](struct firn_gen *gen) {
+	run(state, kind, lane, 1, [](struct firn_gen *gen) {
 		std::uint64_t id = 0;
 		int error = firn_inline_next(gen, &shape, &id);
 
@@ -159,11 +162,11 @@ inlined(benchmark::State &state, clock_kind kind)
 }
 
 void
-batch(benchmark::State &state, clock_kind kind)
+batch(benchmark::State &state, clock_kind kind, firn_gen_lane lane)
 {
 	constexpr std::size_t count = 100;
 
-	lane(state, kind, count, [](struct firn_gen *gen) {
+	run(state, kind, lane, count, [](struct firn_gen *gen) {
 		std::uint64_t ids[count];
 		int error = firn_gen_next_n(gen, ids, count);
 
@@ -171,6 +174,28 @@ batch(benchmark::State &state, clock_kind kind)
 		benchmark::ClobberMemory();
 		return error;
 	});
+}
+
+// The clocks that can be had here: the counter only where it keeps time.
+std::vector<clock_kind>
+kinds()
+{
+	std::vector<clock_kind> all;
+
+	for (auto kind : {FIRN_CLOCK_MANUAL, FIRN_CLOCK_TICKER, FIRN_CLOCK_TSC, FIRN_CLOCK_COARSE, FIRN_CLOCK_REALTIME,
+	                  FIRN_CLOCK_MONOTONIC}) {
+		struct firn_clock_config config = FIRN_CLOCK_CONFIG_INIT;
+		struct firn_clock *clock = nullptr;
+
+		config.kind = kind;
+		if (firn_clock_open(&config, &clock) != FIRN_OK) {
+			std::fprintf(stderr, "gen_bench: skipped: %s clock\n", firn_clock_kind_name(kind));
+			continue;
+		}
+		firn_clock_close(clock);
+		all.push_back(kind);
+	}
+	return all;
 }
 
 } // namespace
@@ -181,17 +206,27 @@ main(int argc, char **argv)
 	benchmark::Initialize(&argc, argv);
 	if (benchmark::ReportUnrecognizedArguments(argc, argv))
 		return 1;
-	for (int threads : {1, 2}) {
+	for (int threads : {1, 2, 4}) {
 		benchmark::RegisterBenchmark("bare/cas", bare_cas)->Threads(threads)->UseRealTime();
 		benchmark::RegisterBenchmark("bare/fetch_add", bare_fetch_add)->Threads(threads)->UseRealTime();
-		for (auto kind : {FIRN_CLOCK_MANUAL, FIRN_CLOCK_COARSE, FIRN_CLOCK_REALTIME, FIRN_CLOCK_MONOTONIC}) {
+		for (auto kind : kinds()) {
 			const std::string clock = firn_clock_kind_name(kind);
 
 			if (threads == 1)
 				benchmark::RegisterBenchmark(("clock/" + clock).c_str(), clock_alone, kind);
-			benchmark::RegisterBenchmark(("stable/" + clock).c_str(), stable, kind)->Threads(threads)->UseRealTime();
-			benchmark::RegisterBenchmark(("inline/" + clock).c_str(), inlined, kind)->Threads(threads)->UseRealTime();
-			benchmark::RegisterBenchmark(("batch100/" + clock).c_str(), batch, kind)->Threads(threads)->UseRealTime();
+			for (auto lane : {FIRN_GEN_ADD, FIRN_GEN_CAS}) {
+				const std::string tail = (lane == FIRN_GEN_ADD ? "/add/" : "/cas/") + clock;
+
+				benchmark::RegisterBenchmark(("stable" + tail).c_str(), stable, kind, lane)
+					->Threads(threads)
+					->UseRealTime();
+				benchmark::RegisterBenchmark(("inline" + tail).c_str(), inlined, kind, lane)
+					->Threads(threads)
+					->UseRealTime();
+				benchmark::RegisterBenchmark(("batch100" + tail).c_str(), batch, kind, lane)
+					->Threads(threads)
+					->UseRealTime();
+			}
 		}
 	}
 	benchmark::RunSpecifiedBenchmarks();

@@ -236,8 +236,12 @@ FIRNI_INLINE int
 firni_gen_settle(struct firn_gen *gen, const struct firn_shape *shape, int64_t now_ms, uint64_t count,
                  const struct firni_take *take)
 {
+	/* For one word it is the same test, and shorter: it hangs on what the add returned. */
+	int entered = count == 1 ? (take->first & shape->seq_mask) == 0
+	                         : ((take->seen - 1) ^ (take->first + count - 1)) > shape->seq_mask;
+
 	/* Still in the tick of the last word, nothing skipped, no swap lost: nothing to count. */
-	if (FIRNI_UNLIKELY(((take->seen - 1) ^ (take->first + count - 1)) > shape->seq_mask ||
+	if (FIRNI_UNLIKELY(entered ||
 	                   take->first != take->seen || (take->loss.retries | take->loss.burnt) != 0))
 		return firni_gen_turn(gen, now_ms, count, take->seen, take->first, take->loss);
 	return FIRN_OK;
