@@ -161,6 +161,28 @@ inlined(benchmark::State &state, clock_kind kind, firn_gen_lane lane)
 	});
 }
 
+// Each thread has a block of its own; what is burnt at a tick's end is not counted as made.
+template <bool in_line>
+void
+block(benchmark::State &state, clock_kind kind, firn_gen_lane lane)
+{
+	struct firn_block stock;
+	bool ready = false;
+
+	run(state, kind, lane, 1, [&](struct firn_gen *gen) {
+		std::uint64_t id = 0;
+
+		if (!ready) {
+			must(firn_block_init(&stock, gen, 4096), "block");
+			ready = true;
+		}
+		int error = in_line ? firn_inline_block_next(&stock, &shape, &id) : firn_block_next(&stock, &id);
+
+		benchmark::DoNotOptimize(id);
+		return error;
+	});
+}
+
 void
 batch(benchmark::State &state, clock_kind kind, firn_gen_lane lane)
 {
@@ -214,6 +236,12 @@ main(int argc, char **argv)
 
 			if (threads == 1)
 				benchmark::RegisterBenchmark(("clock/" + clock).c_str(), clock_alone, kind);
+			benchmark::RegisterBenchmark(("stable/block/" + clock).c_str(), block<false>, kind, FIRN_GEN_ADD)
+				->Threads(threads)
+				->UseRealTime();
+			benchmark::RegisterBenchmark(("inline/block/" + clock).c_str(), block<true>, kind, FIRN_GEN_ADD)
+				->Threads(threads)
+				->UseRealTime();
 			for (auto lane : {FIRN_GEN_ADD, FIRN_GEN_CAS}) {
 				const std::string tail = (lane == FIRN_GEN_ADD ? "/add/" : "/cas/") + clock;
 

@@ -4,6 +4,7 @@
 #ifndef FIRN_H
 #define FIRN_H
 
+#include <firn/block.h>
 #include <firn/clock.h>
 #include <firn/error.h>
 #include <firn/gen.h>

@@ -4,6 +4,7 @@
 #ifndef FIRN_INLINE_H
 #define FIRN_INLINE_H
 
+#include <firn/detail/block.h>
 #include <firn/detail/gen.h>
 #include <firn/gen.h>
 
@@ -70,6 +71,13 @@ firn_inline_next(struct firn_gen *gen, const struct firn_shape *shape, uint64_t 
 			return error;
 	}
 	return firni_gen_next_at(gen, shape, now_ms, id);
+}
+
+/* firn_block_next, inlined. shape is the generator's, as above. */
+FIRNI_INLINE FIRN_MUST_USE int
+firn_inline_block_next(struct firn_block *block, const struct firn_shape *shape, uint64_t *id)
+{
+	return firni_block_next(block, shape, id);
 }
 
 /* firn_gen_next_n, inlined. count is at least 1. */

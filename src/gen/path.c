@@ -67,14 +67,18 @@ firn_range_next(struct firn_range *range, uint64_t *id)
 {
 	if (FIRNI_UNLIKELY(range == NULL || id == NULL || range->gen == NULL))
 		return FIRN_E_INVALID;
-	/* A shared word may be forked, a range of it not: both processes would hold the same words. */
-	if (FIRNI_UNLIKELY(*range->gen->range_alive == 0))
-		return FIRN_E_FORKED;
 	if (FIRNI_UNLIKELY(range->left == 0))
 		return FIRN_E_EXHAUSTED;
-	*id = firni_shape_id(&range->gen->shape, range->gen->node_image, range->word);
-	range->word++;
+	uint64_t word = range->word++;
+
 	range->left--;
+	/*
+	 * A shared word may be forked, a range of it not: both processes would hold the same
+	 * words. Tested last, as in firni_gen_take.
+	 */
+	if (FIRNI_UNLIKELY(*range->gen->range_alive == 0))
+		return FIRN_E_FORKED;
+	*id = firni_shape_id(&range->gen->shape, range->gen->node_image, word);
 	return FIRN_OK;
 }
 
