@@ -183,6 +183,45 @@ block(benchmark::State &state, clock_kind kind, firn_gen_lane lane)
 	});
 }
 
+// One word for each processor, all of them one node. On 2 processors: 4 shards.
+constexpr struct firn_shape shard_shape = FIRN_INLINE_SHARDS_SHAPE(epoch_ms, 1, 39, 2, 22, 2);
+
+template <bool in_line>
+void
+shards(benchmark::State &state, clock_kind kind)
+{
+	static struct firn_clock *clock;
+	static struct firn_shards *all;
+
+	if (state.thread_index() == 0) {
+		struct firn_layout layout;
+		struct firn_gen_config config = FIRN_GEN_CONFIG_INIT;
+
+		must(firn_layout_parse(notation, &layout, nullptr), "layout");
+		clock = clock_of(kind);
+		config.layout = &layout;
+		config.clock = clock;
+		config.lead_ms_max = lead_ms;
+		must(firn_shards_open(&config, 4, &all), "shards");
+		must(firn_inline_shards_check(all, &shard_shape), "shards, inline lane");
+	}
+	for (auto _ : state) {
+		std::uint64_t id = 0;
+
+		if ((in_line ? firn_inline_shards_next(all, &shard_shape, &id) : firn_shards_next(all, &id)) != FIRN_OK) {
+			state.SkipWithError("an ID was refused: this would time the layout, not the code");
+			break;
+		}
+		benchmark::DoNotOptimize(id);
+	}
+	state.SetItemsProcessed(state.iterations());
+	if (state.thread_index() == 0) {
+		state.counters["restartable"] = firn_shards_restartable(all);
+		firn_shards_close(all);
+		firn_clock_close(clock);
+	}
+}
+
 void
 batch(benchmark::State &state, clock_kind kind, firn_gen_lane lane)
 {
@@ -236,6 +275,12 @@ main(int argc, char **argv)
 
 			if (threads == 1)
 				benchmark::RegisterBenchmark(("clock/" + clock).c_str(), clock_alone, kind);
+			benchmark::RegisterBenchmark(("stable/shards/" + clock).c_str(), shards<false>, kind)
+				->Threads(threads)
+				->UseRealTime();
+			benchmark::RegisterBenchmark(("inline/shards/" + clock).c_str(), shards<true>, kind)
+				->Threads(threads)
+				->UseRealTime();
 			benchmark::RegisterBenchmark(("stable/block/" + clock).c_str(), block<false>, kind, FIRN_GEN_ADD)
 				->Threads(threads)
 				->UseRealTime();

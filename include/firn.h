@@ -9,6 +9,7 @@
 #include <firn/error.h>
 #include <firn/gen.h>
 #include <firn/layout.h>
+#include <firn/shards.h>
 #include <firn/state.h>
 #include <firn/text.h>
 #include <firn/version.h>

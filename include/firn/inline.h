@@ -6,6 +6,7 @@
 
 #include <firn/detail/block.h>
 #include <firn/detail/gen.h>
+#include <firn/detail/shards.h>
 #include <firn/gen.h>
 
 /*
@@ -42,6 +43,9 @@ extern "C" {
 /* The size of this lane's structures in the library that runs. */
 FIRN_API FIRN_MUST_USE int firni_inline_check(const struct firn_gen *gen, const struct firn_shape *shape,
                                               size_t gen_size, size_t clock_size);
+FIRN_API FIRN_MUST_USE int firni_inline_shards_check(const struct firn_shards *shards,
+                                                     const struct firn_shape *shape, size_t shards_size,
+                                                     size_t gen_size, size_t clock_size);
 
 #ifdef __cplusplus
 }
@@ -78,6 +82,28 @@ FIRNI_INLINE FIRN_MUST_USE int
 firn_inline_block_next(struct firn_block *block, const struct firn_shape *shape, uint64_t *id)
 {
 	return firni_block_next(block, shape, id);
+}
+
+/*
+ * The shape of 2^shard_bits shards of such a layout: their number lies where the sequence's
+ * lowest bits were. firn_inline_shards_check as firn_inline_check.
+ */
+#define FIRN_INLINE_SHARDS_SHAPE(epoch_ms, tick_ms, time_bits, node_bits, seq_bits, shard_bits) \
+	{ (epoch_ms), FIRNI_INLINE_SPAN(time_bits, tick_ms), (UINT64_C(1) << ((seq_bits) - (shard_bits))) - 1, \
+	  (tick_ms), (seq_bits) - (shard_bits), (shard_bits), (node_bits) + (shard_bits), 0 }
+
+static inline FIRN_MUST_USE int
+firn_inline_shards_check(const struct firn_shards *shards, const struct firn_shape *shape)
+{
+	return firni_inline_shards_check(shards, shape, sizeof(struct firn_shards), sizeof(struct firn_gen),
+	                                 sizeof(struct firn_clock));
+}
+
+/* firn_shards_next, inlined. shape is a constant that firn_inline_shards_check accepted. */
+FIRNI_INLINE FIRN_MUST_USE int
+firn_inline_shards_next(struct firn_shards *shards, const struct firn_shape *shape, uint64_t *id)
+{
+	return firni_shards_next(shards, shape, id);
 }
 
 /* firn_gen_next_n, inlined. count is at least 1. */

@@ -42,6 +42,15 @@ MUTANTS = [
     ("a refused add stays in the word", WORD, "while (!firni_atomic64_cas_weak(word, &expected, first))", "while (0)", "gen_test"),
     ("a fresh offset is believed for ever", "include/firn/detail/clock.h",
      "counter - firni_atomic64_load(&clock->tsc_renewed) < clock->tsc_span", "1", "clock_lane_test"),
+    ("a sequence does not look which processor it is on", "include/firn/detail/percpu.h", '"jne 6f\\n\\t"', '""', "shards_stress"),
+    ("a sequence does not look whether it is closed", "include/firn/detail/percpu.h", '"jne 7f\\n\\t"', '""', "shards_test"),
+    ("interrupted sequences go on", "include/firn/detail/percpu.h", '"movq %[scratch], %[cs]\\n"', '"movq $0, %[cs]\\n"', "shards_stress"),
+    ("the seal leaves running sequences be", "src/gen/shards.c", "firni_atomic64_store(&shards->closed, 1);", ";", "shards_test"),
+    ("a block survives the fork", "include/firn/detail/block.h", "FIRNI_LIKELY(*block->alive != 0)", "1", "block_test"),
+    ("a block is fresh for ever", "include/firn/detail/block.h",
+     "(uint64_t)now_ms - (uint64_t)block->from_ms < block->tick_ms", "1", "block_test"),
+    ("what a block leaves is not burnt", "src/gen/block.c", "firni_state_count(block->gen->state, FIRNI_TALLY_SKIPPED, left);",
+     ";", "block_test"),
     ("a ticker is not restarted in a child", "src/clock/ticker.c",
      "firni_atomic64_store(&c->cached_ms, FIRNI_CLOCK_UNCACHED);", ";", "clock_lane_test"),
     ("reset the sequence: the clock overrides the word", WORD, "first = seen > floor ? seen : floor;",
@@ -115,7 +124,7 @@ def build_and_run(where, check):
         build = ["g++", "-std=c++11", "-O2", "-w", "-Iinclude", "-Itests/model"] + LEAST + ["tests/model/word_model.cpp"]
     else:
         sources = glob.glob(os.path.join(where, "src/*.c")) + glob.glob(os.path.join(where, "src/*/*.c"))
-        folder = {"power_cut": "fault", "threads_stress": "stress"}.get(check, "unit")
+        folder = {"power_cut": "fault", "threads_stress": "stress", "shards_stress": "stress"}.get(check, "unit")
         build = ["gcc", "-std=c11"] + FLAGS + ["tests/%s/%s.c" % (folder, check)] + sources
         if folder == "unit":
             build += ["-lcriterion"]
@@ -126,7 +135,7 @@ def build_and_run(where, check):
     if made.returncode != 0:
         raise RuntimeError("%s does not build:\n%s" % (check, made.stderr[:2000]))
     # A session of its own: a check that hangs may have children, which hang as well.
-    arguments = ["4", "3", "3"] if check == "threads_stress" else []
+    arguments = {"threads_stress": ["4", "3", "3"], "shards_stress": ["4", "2"]}.get(check, [])
     run = subprocess.Popen([binary] + arguments, cwd=where, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                            start_new_session=True)
     try:
