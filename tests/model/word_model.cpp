@@ -45,12 +45,14 @@ struct model : rl::test_suite<Test, Threads> {
 	firni_atomic64 limit;
 	witness seen;
 	uint64_t last[Threads];
+	uint64_t counted; /* what a generator's counters make of it: issued, skipped, burnt */
 
 	void begin(uint64_t start, uint64_t limit_)
 	{
 		firni_atomic64_store(&word, start);
 		firni_atomic64_store(&limit, limit_);
 		seen.clear(limit_);
+		counted = start;
 		for (int i = 0; i < Threads; i++)
 			last[i] = 0;
 	}
@@ -63,9 +65,13 @@ struct model : rl::test_suite<Test, Threads> {
 		firni_take t;
 
 		t.loss.retries = t.loss.burnt = 0;
-		if (!(add_first && firni_word_add(&word, floor, bound, count, &t)) &&
-		    !firni_word_take(&word, floor, bound, count, &t))
+		bool taken = (add_first && firni_word_add(&word, floor, bound, count, &t)) ||
+		             firni_word_take(&word, floor, bound, count, &t);
+
+		counted += t.loss.burnt;
+		if (!taken)
 			return false;
+		counted += t.first - t.seen + count;
 		RL_ASSERT(!was_sealed);
 		RL_ASSERT(t.first >= floor);
 		RL_ASSERT(t.first + 1 > last[thread]);
@@ -86,14 +92,22 @@ struct takes : model<takes, 2> {
 		take(i, i == 0 ? 4 : 0, 1);
 		take(i, i == 0 ? 0 : 8, i == 0 ? 3 : 1);
 	}
-	void after() { RL_ASSERT(firni_atomic64_load(&word) == seen.highest); }
+	void after()
+	{
+		RL_ASSERT(firni_atomic64_load(&word) == seen.highest);
+		RL_ASSERT(firni_atomic64_load(&word) == counted);
+	}
 };
 
 /* Three threads, one take each: every pair meets. */
 struct three : model<three, 3> {
 	void before() { begin(1, 64); }
 	void thread(unsigned i) { take(i, i * 2, i == 2 ? 2 : 1); }
-	void after() { RL_ASSERT(firni_atomic64_load(&word) == seen.highest); }
+	void after()
+	{
+		RL_ASSERT(firni_atomic64_load(&word) == seen.highest);
+		RL_ASSERT(firni_atomic64_load(&word) == counted);
+	}
 };
 
 /* One raises the limit when more is durable; takers meet the limit with their last word, not their first. */
@@ -149,14 +163,22 @@ struct adds : model<adds, 2> {
 			add(1, 4, 1);
 		}
 	}
-	void after() { RL_ASSERT(firni_atomic64_load(&word) >= seen.highest); }
+	void after()
+	{
+		RL_ASSERT(firni_atomic64_load(&word) >= seen.highest);
+		RL_ASSERT(firni_atomic64_load(&word) == counted);
+	}
 };
 
 /* Three adds around the limit: what is given back may lie under what others have under way. */
 struct adds_three : model<adds_three, 3> {
 	void before() { begin(1, 4); }
 	void thread(unsigned i) { add(i, 0, i == 2 ? 3 : i + 1); }
-	void after() { RL_ASSERT(firni_atomic64_load(&word) >= seen.highest); }
+	void after()
+	{
+		RL_ASSERT(firni_atomic64_load(&word) >= seen.highest);
+		RL_ASSERT(firni_atomic64_load(&word) == counted);
+	}
 };
 
 /* The limit rises under an add that was refused by the old one. */
@@ -171,7 +193,11 @@ struct adds_limit : model<adds_limit, 3> {
 			add(i, 0, i == 1 ? 3 : 1);
 		}
 	}
-	void after() { RL_ASSERT(firni_atomic64_load(&word) >= seen.highest); }
+	void after()
+	{
+		RL_ASSERT(firni_atomic64_load(&word) >= seen.highest);
+		RL_ASSERT(firni_atomic64_load(&word) == counted);
+	}
 };
 
 /* A seal races with adds that may be past it or about to be given back. */

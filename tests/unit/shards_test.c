@@ -3,12 +3,16 @@
 /* Shards: they share one node's sequence, keep every bound, end together. */
 #include <criterion/criterion.h>
 
+#include <dlfcn.h>
 #include <sched.h>
+#include <stdarg.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <firn.h>
+#include <firn/detail/shards.h>
 
 #define EPOCH INT64_C(1704067200000)
 #define TEXT "time:41 node:10 sequence:12 epoch=2024-01-01T00:00:00Z"
@@ -174,6 +178,73 @@ Test(shards, a_seal_ends_every_shard)
 	cr_assert_eq(stats.ids_made, 1);
 	close_all();
 }
+
+#ifdef FIRNI_PERCPU
+Test(shards, a_sequence_stores_only_on_the_processor_it_was_meant_for)
+{
+	struct firni_atomic64 word = {5};
+	struct firni_atomic64 closed = {0};
+	struct firni_take take;
+	int tries = 0;
+
+	if (__rseq_size == 0)
+		cr_skip_test("libc has not registered restartable sequences");
+	/* Whatever processor we run on, it is not the one after it: unless we are moved in between. */
+	while (firni_percpu_take(firni_rseq_cpu() + 1, &word, &closed, 0, 100, 1, &take) != FIRNI_PERCPU_AGAIN)
+		cr_assert_lt(tries++, 3);
+	cr_assert_leq(word.value, 5 + (uint64_t)tries);
+	uint64_t before = word.value;
+
+	while (firni_percpu_take(firni_rseq_cpu(), &word, &closed, 0, 100, 3, &take) == FIRNI_PERCPU_AGAIN)
+		;
+	cr_assert_eq(take.first, before);
+	cr_assert_eq(word.value, before + 3);
+	while (firni_percpu_take(firni_rseq_cpu(), &word, &closed, 50, 52, 3, &take) == FIRNI_PERCPU_AGAIN)
+		;
+	cr_assert_eq(word.value, before + 3, "refused by its last word");
+}
+
+/* What stood when the processors were made to leave their sequences. */
+static int barriers;
+static uint64_t closed_then;
+static uint64_t word_then;
+
+/* In place of libc's, to see the call that no outcome can be relied on to show. */
+long
+syscall(long number, ...)
+{
+	static long (*real)(long, ...);
+	va_list arguments;
+	long a[6];
+
+	va_start(arguments, number);
+	for (unsigned i = 0; i < 6; i++)
+		a[i] = va_arg(arguments, long);
+	va_end(arguments);
+	if (real == NULL)
+		*(void **)&real = dlsym(RTLD_NEXT, "syscall");
+	if (number == SYS_membarrier && a[0] == 1 << 7) {
+		barriers++;
+		closed_then = firni_atomic64_load(&shards->closed);
+		word_then = firni_atomic64_load(&shards->gen[0]->state->word);
+	}
+	return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+Test(shards, the_seal_ends_running_sequences_between_closing_and_sealing)
+{
+	configure(TEXT, 3, 1000);
+	cr_assert_eq(firn_shards_open(&config, 4, &shards), FIRN_OK);
+	if (!firn_shards_restartable(shards))
+		cr_skip_test("no restartable sequences here");
+	firn_shards_seal(shards, NULL);
+	cr_assert_eq(barriers, 1);
+	cr_assert_eq(closed_then, 1);
+	cr_assert_lt(word_then, FIRNI_WORD_SEALED);
+	cr_assert_geq(firni_atomic64_load(&shards->gen[0]->state->word), FIRNI_WORD_SEALED);
+	close_all();
+}
+#endif
 
 Test(shards, a_child_is_refused)
 {
