@@ -225,7 +225,7 @@ attach_wait(struct firn_gen *gen, uint64_t start, int64_t now_ms)
 {
 	for (uint32_t waited_ms = 0;; waited_ms++) {
 		struct timespec pause = {0, 1000000};
-		struct firni_file turn;
+		struct firni_file turn = {.fd = -1, .dir_fd = -1};
 		int error = begin_turn(gen, &turn);
 
 		if (error == FIRN_OK) {
@@ -357,7 +357,7 @@ final_error(const struct firn_gen *gen)
 int
 firni_mark_renew(struct firn_gen *gen, uint32_t *due_ms)
 {
-	struct firni_file turn;
+	struct firni_file turn = {.fd = -1, .dir_fd = -1};
 	int64_t now_ms;
 	int error = final_error(gen);
 
@@ -435,7 +435,7 @@ int
 firni_mark_close(struct firn_gen *gen)
 {
 	uint64_t failure = firni_atomic64_load(&gen->state->failure);
-	struct firni_file turn;
+	struct firni_file turn = {.fd = -1, .dir_fd = -1};
 	int error = failure != 0 ? -(int)failure : begin_turn(gen, &turn);
 
 	/* A file that failed is not written again. */

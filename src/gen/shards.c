@@ -237,7 +237,7 @@ firn_shards_seal(struct firn_shards *shards, int64_t *end_ms)
 	if (shards->own_count != 0)
 		(void)syscall(SYS_membarrier, MEMBARRIER_RSEQ, 0, 0);
 	for (uint32_t i = 0; i < shards->count; i++) {
-		int64_t end;
+		int64_t end = INT64_MIN;
 
 		firn_gen_seal(shards->gen[i], &end);
 		last = end > last ? end : last;

@@ -45,8 +45,36 @@ executable('parent', 'ten_lines.c', dependencies: firn.get_variable('firn_dep'))
 M
 { meson setup "$work/sub" "$work/parent" && ninja -C "$work/sub"; } >"$work/log" 2>&1 || { tail -n 30 "$work/log"; exit 1; }
 "$work/sub/parent"
+# CMake, by name and for each kind of library; a version that is not there is refused by its number.
+cmake_says="CMake"
+if command -v cmake >/dev/null; then
+	mkdir "$work/cmake"
+	cp "$source/examples/ten_lines.c" "$work/cmake/"
+	cat >"$work/cmake/CMakeLists.txt" <<'K'
+cmake_minimum_required(VERSION 3.16)
+project(consumer C)
+find_package(firn ${WANTED} REQUIRED CONFIG)
+foreach(kind firn shared static)
+  add_executable(ten_${kind} ten_lines.c)
+  target_link_libraries(ten_${kind} PRIVATE firn::${kind})
+endforeach()
+K
+	{ cmake -S "$work/cmake" -B "$work/cmake-build" -DCMAKE_PREFIX_PATH="$prefix" -DWANTED=0.1 &&
+		cmake --build "$work/cmake-build"; } >"$work/log" 2>&1 || { tail -n 30 "$work/log"; exit 1; }
+	for kind in firn shared static; do
+		"$work/cmake-build/ten_$kind"
+	done
+	if cmake -S "$work/cmake" -B "$work/cmake-refused" -DCMAKE_PREFIX_PATH="$prefix" -DWANTED=9 >"$work/log" 2>&1; then
+		echo "CMake took a version that is not there"
+		exit 1
+	fi
+	grep -q 'version: 0.1' "$work/log" || { cat "$work/log"; exit 1; }
+else
+	echo "skipped: CMake consumer (cmake is not installed)"
+	cmake_says="no CMake"
+fi
 # Only what the version script means to export.
 foreign=$(nm -D --defined-only "$prefix/lib/libfirn.so" | awk '$2 ~ /[TDBRV]/ {print $3}' | sed 's/@.*//' |
 	grep -vE '^(firn_[a-z0-9_]+|firni_(clock_read_cold|gen_turn|gen_refuse|gen_refuse_clock|gen_refuse_forked|inline_check|block_refill|shards_next_n_at|inline_shards_check))$' || true)
 [ -z "$foreign" ] || { echo "exported by accident: $foreign"; exit 1; }
-echo "shared, static, C++ with the inline lane, subproject: built and run"
+echo "shared, static, C++ with the inline lane, subproject, $cmake_says: built and run"
