@@ -78,6 +78,19 @@ def clashes(paths):
     return twice
 
 
+def unconditional_includes(text):
+    """The system includes of sources and headers that no condition but an include guard governs."""
+    includes, depth = set(), 0
+    for line in text.splitlines():
+        if line.startswith("#if") and not re.match(r"#ifndef FIRNI?_\w+_H$", line):
+            depth += 1
+        elif line.startswith("#endif"):
+            depth = max(0, depth - 1)
+        elif depth == 0 and re.match(r"#include <", line):
+            includes.add(line)
+    return includes
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
@@ -92,8 +105,10 @@ def main():
         paths += ["src/%s/%s" % (part, name) for name in names if name.endswith(".c")]
     twice = clashes(paths)
     code = note % "the whole library" + "#define _GNU_SOURCE\n#define _FILE_OFFSET_BITS 64\n#include \"firn.h\"\n"
-    code += "#pragma GCC visibility push(hidden)\n"
-    code += "".join(source(path, twice, done) for path in paths) + "#pragma GCC visibility pop\n"
+    body = "".join(source(path, twice, done) for path in paths)
+    # The system's headers first: what they declare must not be hidden with our own.
+    code += "".join(line + "\n" for line in sorted(unconditional_includes(body)))
+    code += "#pragma GCC visibility push(hidden)\n" + body + "#pragma GCC visibility pop\n"
     for name, text in (("firn.h", header), ("firn.c", code)):
         with open(os.path.join(sys.argv[1], name), "w") as out:
             out.write(text)
