@@ -170,6 +170,39 @@ Test(block, it_takes_as_many_as_ticks_need)
 	close_all();
 }
 
+Test(block, R116_what_a_refill_drops_is_bounded_and_counted_and_never_comes_back)
+{
+	struct firn_block block;
+	struct firn_gen_stats stats;
+	uint64_t last = 0;
+	uint64_t issued = 0;
+
+	/* A stock of 5000 over ticks of 4096, of which each tick draws 100. */
+	open_gen(TEXT, 1000, FIRN_GEN_PRIVATE);
+	cr_assert_eq(firn_block_init(&block, gen, 5000), FIRN_OK);
+	block.size = 5000;
+	for (unsigned tick = 0; tick < 8; tick++) {
+		uint64_t size = block.size;
+
+		at(1000 + tick);
+		for (unsigned i = 0; i < 100; i++, issued++) {
+			uint64_t id = next(&block);
+
+			cr_assert_gt(id, last);
+			last = id;
+		}
+		firn_gen_stats(gen, &stats);
+		cr_assert_leq(stats.words_burnt, (tick + 1) * size * 2);
+	}
+	firn_block_drop(&block);
+	firn_gen_stats(gen, &stats);
+	cr_assert_eq(stats.ids_made, issued, "issued");
+	uint64_t passed = firni_atomic64_load(&gen->state->word) - firni_atomic64_load(&gen->state->start);
+
+	cr_assert_eq(stats.words_skipped, passed - issued, "and lost: together all that was passed");
+	close_all();
+}
+
 Test(block, the_inline_lane_hands_out_the_same)
 {
 	static const struct firn_shape shape = FIRN_INLINE_SHAPE(1704067200000, 1, 41, 10, 12);
