@@ -95,7 +95,9 @@ def main():
         passed, failed, skipped = passed + p, failed + f, skipped + s
     for name in failed:
         print("FAILED: " + name)
-    print("%d passed, %d failed%s" % (passed, len(failed), ", %d skipped" % len(skipped) if skipped else ""))
+    for name in skipped:
+        print("SKIPPED: " + name)
+    print("%d passed, %d failed" % (passed, len(failed)))
     return 1 if failed or passed == 0 else 0
 
 
