@@ -4,7 +4,7 @@
 # Builds the firn command and runs the main job: IDs made through the default state file, decoded, timed.
 set -eu
 cd "$(dirname "$0")/.."
-sh tools/setup.sh gcc libc6-dev meson ninja-build pkg-config libjansson-dev
+sh tools/setup.sh gcc libc6-dev meson ninja-build pkg-config libjansson-dev zlib1g-dev
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 if ! { { [ -d build-try ] || meson setup build-try --buildtype=release -Dtests=disabled -Dmodel=disabled \

@@ -28,10 +28,8 @@ struct firni_mark_file {
 static int
 begin_turn(struct firn_gen *gen, struct firni_file *turn)
 {
-	int error = firni_file_still_there(&gen->mark->file);
+	int error = firni_file_reopen(&gen->mark->file, turn);
 
-	if (error == FIRN_OK)
-		error = firni_file_reopen(&gen->mark->file, turn);
 	if (error != FIRN_OK)
 		return error;
 	error = firni_file_lock(turn, FIRNI_LOCK_ROLE, 1, gen->lock_wait_ms);

@@ -247,26 +247,6 @@ firni_file_reopen(const struct firni_file *file, struct firni_file *copy)
 	return FIRN_OK;
 }
 
-int
-firni_file_still_there(const struct firni_file *file)
-{
-	struct stat by_fd;
-	struct stat by_name;
-
-	/*
-	 * A host program that closes every descriptor behind our back (closefrom) may have
-	 * opened its own file under the same number: writing there would ruin it.
-	 */
-	if (fstat(file->fd, &by_fd) != 0 || by_fd.st_dev != file->device || by_fd.st_ino != file->inode)
-		return FIRN_E_STATE_LOST;
-	if (by_fd.st_nlink != 1 || by_fd.st_size != FIRNI_MARK_FILE_SIZE)
-		return FIRN_E_STATE_LOST;
-	if (fstatat(file->dir_fd, file->name, &by_name, AT_SYMLINK_NOFOLLOW) != 0 ||
-	    by_name.st_dev != file->device || by_name.st_ino != file->inode)
-		return FIRN_E_STATE_LOST;
-	return FIRN_OK;
-}
-
 static struct flock
 range(enum firni_mark_lock lock, short type)
 {

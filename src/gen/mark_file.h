@@ -45,11 +45,11 @@ void firni_file_close(struct firni_file *file);
 /* Close a descriptor if it still is that file: one closed behind our back may be somebody else's now. */
 void firni_close_own(int fd, dev_t device, ino_t inode);
 
-/* Another description of the same file, for a child of fork: locks of its own. 0 or an error. */
+/*
+ * Another description of the same file, by its name: locks of its own. 0, or FIRN_E_STATE_LOST if
+ * the name or the directory do not mean what was opened any more, or FIRN_E_SYSTEM.
+ */
 int firni_file_reopen(const struct firni_file *file, struct firni_file *copy);
-
-/* 0 if the descriptor and the name still mean the file that was opened, else FIRN_E_STATE_LOST. */
-int firni_file_still_there(const struct firni_file *file);
 
 /* Lock, waiting up to wait_ms. 0, FIRN_E_STATE_BUSY or FIRN_E_SYSTEM. */
 int firni_file_lock(const struct firni_file *file, enum firni_mark_lock lock, int exclusive,

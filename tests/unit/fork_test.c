@@ -19,11 +19,16 @@ static struct firn_layout layout;
 static struct firn_gen *
 open_gen(enum firn_gen_sharing sharing)
 {
+	struct firn_clock_config clock_config = FIRN_CLOCK_CONFIG_INIT;
 	struct firn_gen_config config = FIRN_GEN_CONFIG_INIT;
 	struct firn_gen *gen = NULL;
 
 	cr_assert_eq(firn_layout_parse("default", &layout, NULL), FIRN_OK);
 	config.layout = &layout;
+	/* One that is read without a call: then nothing but the path itself can tell a child. */
+	clock_config.kind = FIRN_CLOCK_MANUAL;
+	cr_assert_eq(firn_clock_open(&clock_config, &config.clock), FIRN_OK);
+	cr_assert_eq(firn_clock_set(config.clock, layout.epoch_ms + 1000), FIRN_OK);
 	config.sharing = sharing;
 	cr_assert_eq(firn_gen_open(&config, &gen), FIRN_OK);
 	return gen;

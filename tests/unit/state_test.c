@@ -454,6 +454,28 @@ Test(state, a_file_that_is_replaced_or_removed_seals_its_users)
 	cr_assert_eq(firn_gen_close(gen), FIRN_E_STATE_LOST);
 }
 
+Test(state, a_copy_in_the_files_place_seals_its_users)
+{
+	struct firn_gen *gen = open_gen();
+	unsigned char bytes[FIRNI_MARK_FILE_SIZE];
+	char other[160];
+	uint32_t due;
+	int from = open(path, O_RDONLY);
+
+	/* The same bytes, another file: who opens it finds no lock of ours. */
+	(void)snprintf(other, sizeof(other), "%s/other", dir);
+	int to = open(other, O_WRONLY | O_CREAT, 0600);
+
+	cr_assert_eq(pread(from, bytes, sizeof(bytes), 0), (ssize_t)sizeof(bytes));
+	cr_assert_eq(write(to, bytes, sizeof(bytes)), (ssize_t)sizeof(bytes));
+	cr_assert_eq(rename(other, path), 0);
+	set_clock(102000);
+	cr_assert_eq(firn_gen_renew(gen, &due), FIRN_E_STATE_LOST);
+	cr_assert_eq(firn_gen_close(gen), FIRN_E_STATE_LOST);
+	(void)close(from);
+	(void)close(to);
+}
+
 Test(state, a_backup_put_back_over_a_file_in_use_seals_its_users)
 {
 	struct firn_gen *gen = open_gen();

@@ -80,5 +80,6 @@ int cmd_layout_plan(int argc, char **argv);
 int cmd_clock(int argc, char **argv);
 int cmd_state(int argc, char **argv);
 int cmd_conform(int argc, char **argv);
+int cmd_bench(int argc, char **argv);
 
 #endif

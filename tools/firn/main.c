@@ -16,6 +16,8 @@ static const char help[] =
 	"  firn clock                    clocks of this host: resolution, cost, health\n"
 	"  firn state show|check|adopt   look at a state file\n"
 	"  firn conform FILE ...         hold the library, or a port, to vector files\n"
+	"  firn bench [latency|ceiling|compare]\n"
+	"                                what an ID costs on this machine\n"
 	"\n"
 	"  firn COMMAND --help           options and examples of a command\n"
 	"  firn --version\n"
@@ -32,6 +34,7 @@ static const struct {
 } commands[] = {
 	{"next", cmd_next},   {"decode", cmd_decode}, {"inspect", cmd_decode}, {"layout", cmd_layout},
 	{"clock", cmd_clock}, {"state", cmd_state},   {"conform", cmd_conform},
+	{"bench", cmd_bench},
 };
 
 static int
