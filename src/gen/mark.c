@@ -205,12 +205,12 @@ attach(struct firn_gen *gen, const struct firni_file *turn, uint64_t start, int6
 			error = firni_file_lock(&mark->file, FIRNI_LOCK_LIFE, 0, 0);
 		return error;
 	}
-	error = firni_file_lock(&mark->file, FIRNI_LOCK_LIFE, 0, gen->lock_wait_ms);
-	if (error == FIRN_OK) {
-		error = join(gen, &slot, start);
-		if (error != FIRN_OK)
-			firni_file_unlock(&mark->file, FIRNI_LOCK_LIFE);
-	}
+	/* Somebody has it alone, and not as the file's writer: it is about to end. */
+	if (firni_file_lock(&mark->file, FIRNI_LOCK_LIFE, 0, 0) != FIRN_OK)
+		return FIRN_E_STATE_UNREACHABLE;
+	error = join(gen, &slot, start);
+	if (error != FIRN_OK)
+		firni_file_unlock(&mark->file, FIRNI_LOCK_LIFE);
 	return error;
 }
 
@@ -385,20 +385,16 @@ firni_mark_renew(struct firn_gen *gen, uint32_t *due_ms)
 
 /*
  * With ROLE held: is this the last handle on the memory? LIFE tells other openers apart, but
- * not children of fork, who have it from us: those show up as processes. If it is, LIFE is
- * ours alone until it is closed, so that no newcomer joins memory that is about to be sealed.
+ * not children of fork, who have it from us: those show up as processes. They are looked for
+ * first, because they would keep our LIFE for themselves alone if we were killed. If this is
+ * the last, LIFE is ours alone until it is closed, so that no newcomer joins memory that is
+ * about to be sealed.
  */
 static int
 is_last(struct firn_gen *gen)
 {
-	struct firni_mark_file *mark = gen->mark;
-
-	if (firni_file_lock(&mark->file, FIRNI_LOCK_LIFE, 1, 0) != FIRN_OK)
-		return 0;
-	if (firni_memory_users(gen->state->identity) <= 1)
-		return 1;
-	(void)firni_file_lock(&mark->file, FIRNI_LOCK_LIFE, 0, 0);
-	return 0;
+	return firni_memory_users(gen->state->identity) <= 1 &&
+	       firni_file_lock(&gen->mark->file, FIRNI_LOCK_LIFE, 1, 0) == FIRN_OK;
 }
 
 /* With ROLE held: if nobody else has the memory, close the word and write down where it ended. M5 */
