@@ -170,6 +170,36 @@ firni_state_floor(const struct firni_state *state, const struct firn_shape *shap
 	return now_word > observed ? now_word : observed;
 }
 
+/* Between what a take must lie at one reading. */
+struct firni_bounds {
+	uint64_t floor;
+	uint64_t bound; /* the lower of the lead's and the limit's */
+	uint64_t limit;
+};
+
+/* The bounds for a reading: loads of the limit and the floor, no branch but for readings that have no tick. */
+FIRNI_INLINE int
+firni_gen_bounds(struct firn_gen *gen, const struct firn_shape *shape, int64_t now_ms, uint64_t count,
+                 struct firni_bounds *bounds)
+{
+	struct firni_state *state = gen->state;
+	struct firni_loss none = {0, 0};
+	uint64_t since_ms = (uint64_t)now_ms - (uint64_t)shape->epoch_ms;
+
+	bounds->limit = firni_atomic64_load(&state->limit);
+	/* One test for both ends: a reading below the epoch wraps to far above any span. */
+	if (FIRNI_UNLIKELY(since_ms >= shape->span_ms))
+		return firni_gen_refused(
+			firni_gen_refuse(gen, now_ms, count, bounds->limit, firni_atomic64_load(&state->word), none));
+
+	uint64_t tick = firni_shape_tick(shape, since_ms);
+	uint64_t lead_end = (tick << shape->seq_bits) + gen->lead_words; /* both at most 2^63: no wrap */
+
+	bounds->floor = firni_state_floor(state, shape, tick);
+	bounds->bound = lead_end < bounds->limit ? lead_end : bounds->limit;
+	return FIRN_OK;
+}
+
 /*
  * The straight path, from a clock reading to owned words, with one cold exit for each way
  * to refuse. [S-10..S-14]
@@ -186,29 +216,19 @@ firni_gen_take(struct firn_gen *gen, const struct firn_shape *shape, int64_t now
                struct firni_take *take)
 {
 	struct firni_state *state = gen->state;
-	uint64_t limit = firni_atomic64_load(&state->limit);
 	uint64_t gate = firni_atomic64_load(&state->gate);
-	uint64_t since_ms = (uint64_t)now_ms - (uint64_t)shape->epoch_ms;
+	struct firni_bounds at;
+	int error = firni_gen_bounds(gen, shape, now_ms, count, &at);
 
+	if (FIRNI_UNLIKELY(error != FIRN_OK))
+		return error;
 	take->loss.retries = 0;
 	take->loss.burnt = 0;
-
-	/* One test for both ends: a reading below the epoch wraps to far above any span. */
-	if (FIRNI_UNLIKELY(since_ms >= shape->span_ms))
-		return firni_gen_refused(
-			firni_gen_refuse(gen, now_ms, count, limit, firni_atomic64_load(&state->word), take->loss));
-
-	uint64_t tick = firni_shape_tick(shape, since_ms);
-	uint64_t floor = firni_state_floor(state, shape, tick);
-	uint64_t bound = (tick << shape->seq_bits) + gen->lead_words; /* both at most 2^63: no wrap */
-
-	if (bound > limit)
-		bound = limit;
 	if (FIRNI_UNLIKELY(gate != FIRNI_GATE_OPEN || count > FIRNI_WORD_ADD_MAX ||
-	                   !firni_word_add(&state->word, floor, bound, count, take))) {
-		if (FIRNI_UNLIKELY(!firni_word_take(&state->word, floor, bound, count, take)))
+	                   !firni_word_add(&state->word, at.floor, at.bound, count, take))) {
+		if (FIRNI_UNLIKELY(!firni_word_take(&state->word, at.floor, at.bound, count, take)))
 			return firni_gen_refused(
-				firni_gen_refuse(gen, now_ms, count, limit, take->seen, take->loss));
+				firni_gen_refuse(gen, now_ms, count, at.limit, take->seen, take->loss));
 		if (FIRNI_UNLIKELY(gate == FIRNI_GATE_SHUT))
 			firni_atomic64_store(&state->gate, FIRNI_GATE_OPEN);
 	}

@@ -37,20 +37,14 @@ firni_shards_try(struct firn_shards *shards, const struct firn_shape *shape, int
                  uint64_t count, enum firni_percpu *status, struct firni_take *take)
 {
 	struct firn_gen *gen = shards->gen[cpu];
-	struct firni_state *state = gen->state;
-	uint64_t limit = firni_atomic64_load(&state->limit);
-	uint64_t since_ms = (uint64_t)now_ms - (uint64_t)shape->epoch_ms;
+	struct firni_bounds at;
+	int error = firni_gen_bounds(gen, shape, now_ms, count, &at);
 
+	if (FIRNI_UNLIKELY(error != FIRN_OK))
+		return error;
 	take->loss.retries = 0;
 	take->loss.burnt = 0;
-	if (FIRNI_UNLIKELY(since_ms >= shape->span_ms))
-		return firni_gen_refused(
-			firni_gen_refuse(gen, now_ms, count, limit, firni_atomic64_load(&state->word), take->loss));
-	uint64_t tick = firni_shape_tick(shape, since_ms);
-	uint64_t bound = (tick << shape->seq_bits) + gen->lead_words;
-
-	*status = firni_percpu_take(cpu, &state->word, &shards->closed, firni_state_floor(state, shape, tick),
-	                            bound < limit ? bound : limit, count, take);
+	*status = firni_percpu_take(cpu, &gen->state->word, &shards->closed, at.floor, at.bound, count, take);
 	if (FIRNI_LIKELY(*status == FIRNI_PERCPU_OK)) {
 		if (FIRNI_UNLIKELY(*gen->alive == 0))
 			return firni_gen_refused(firni_gen_refuse_forked(gen));
@@ -60,7 +54,7 @@ firni_shards_try(struct firn_shards *shards, const struct firn_shape *shape, int
 		return FIRN_OK;
 	uint64_t seen = *status == FIRNI_PERCPU_CLOSED ? FIRNI_WORD_SEALED : take->seen;
 
-	return firni_gen_refused(firni_gen_refuse(gen, now_ms, count, limit, seen, take->loss));
+	return firni_gen_refused(firni_gen_refuse(gen, now_ms, count, at.limit, seen, take->loss));
 }
 #endif
 
