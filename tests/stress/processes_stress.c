@@ -255,11 +255,13 @@ main(int argc, char **argv)
 		(void)nanosleep(&pause, NULL);
 	}
 	__atomic_store_n(&shared->stop, 1, __ATOMIC_RELAXED);
+	/* All of them before the first is waited for: one that is stopped may hold the lock that it waits for. */
 	for (unsigned i = 0; i < processes; i++)
-		if (pid[i] > 0) {
+		if (pid[i] > 0)
 			(void)kill(pid[i], SIGCONT);
+	for (unsigned i = 0; i < processes; i++)
+		if (pid[i] > 0)
 			(void)waitpid(pid[i], NULL, 0);
-		}
 	/* Children of killed parents see the flag within a call. */
 	(void)usleep(300000);
 
