@@ -14,7 +14,7 @@
 /*
  * Issues the IDs of one node. Any number of threads may use one at once; calls that are not
  * said to block never do, take no lock, make no system call per ID and may be made from
- * signal handlers. The rule of every issue, by one compare-and-swap (docs/spec.md):
+ * signal handlers. The rule of every issue, by one atomic step (docs/spec.md):
  *
  *     first = max(word, tick(now) << seq_bits)        the IDs first .. first + n - 1
  *     word  = first + n

@@ -59,12 +59,14 @@ try_now(struct firn_gen *gen, const struct wish *wish)
 static int
 take_wait(struct firn_gen *gen, uint32_t wait_ms, const struct wish *wish)
 {
-	if (gen == NULL)
-		return FIRN_E_INVALID;
+	/* The first try takes no time worth counting, and mostly it is the only one: the deadline starts after it. */
+	int error = try_now(gen, wish);
+
+	if (FIRNI_LIKELY(error == FIRN_OK || gen == NULL))
+		return error;
 	int64_t start_ns = firn_clock_elapsed_ns(gen->clock);
 
-	for (;;) {
-		int error = try_now(gen, wish);
+	for (;; error = try_now(gen, wish)) {
 		int64_t over = 1;
 
 		if (error == FIRN_OK)
