@@ -58,7 +58,7 @@ firni_rseq_cpu(void)
  * Stale     floor and bound as for firni_word_take.
  * Progress  a thread that is restarted without end (a debugger that steps) is the caller's to
  *           count: it takes the shard that is not a processor's.
- * Checked   tests/stress/shards_stress.c  tests/unit/shards_test.c  tests/package/rseq_test.sh
+ * Checked   tests/stress/shards_stress.c  tests/unit/shards_test.c  tests/package/rseq_test.py
  *
  * The area's pointer to the descriptor is cleared at the end, because the kernel reads what it
  * points to at the next preemption, when a library that was loaded may be gone.
