@@ -77,6 +77,7 @@ int cmd_next(int argc, char **argv);
 int cmd_decode(int argc, char **argv);
 int cmd_layout(int argc, char **argv);
 int cmd_layout_plan(int argc, char **argv);
+int cmd_layout_tune(int argc, char **argv);
 int cmd_clock(int argc, char **argv);
 int cmd_state(int argc, char **argv);
 int cmd_conform(int argc, char **argv);

@@ -14,6 +14,7 @@ static const char help[] =
 	"firn layout check LAYOUT [--at TIME]     exit 0 if it is sound, 1 with warnings, 2 if malformed\n"
 	"firn layout plan --nodes N --rate R [--burst B] [--years Y]\n"
 	"                                         propose layouts and say what each costs\n"
+	"firn layout tune --nodes N --rate R ...  the same, simulated, and the best tried on this machine\n"
 	"\n"
 	"LAYOUT is a preset's name or a text:\n"
 	"  time:41 region:3 worker:7 sequence:12 epoch=2026-01-01T00:00:00Z tick=1ms\n"
@@ -146,6 +147,8 @@ cmd_layout(int argc, char **argv)
 
 	if (argc > 1 && strcmp(argv[1], "plan") == 0)
 		return cmd_layout_plan(argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], "tune") == 0)
+		return cmd_layout_tune(argc - 1, argv + 1);
 	if (options_read(&argc, argv, specs, sizeof(specs) / sizeof(specs[0])) != EXIT_OK)
 		return EXIT_USAGE;
 	if (want_help != NULL)
@@ -155,7 +158,7 @@ cmd_layout(int argc, char **argv)
 	if (strcmp(verb, "list") == 0 && argc == 1)
 		return list(json != NULL);
 	if ((strcmp(verb, "show") != 0 && strcmp(verb, "check") != 0) || argc != 2) {
-		complain("say list, show LAYOUT, check LAYOUT or plan; 'firn layout --help' explains");
+		complain("say list, show LAYOUT, check LAYOUT, plan or tune; 'firn layout --help' explains");
 		return EXIT_USAGE;
 	}
 	if (at != NULL && firni_time_read(at, strlen(at), &at_ms, &offset, &why) != 0) {

@@ -8,28 +8,10 @@
 #include <string.h>
 
 #include "layout/time.h"
+#include "plan.h"
 
 #define YEAR_MS 31556952000.0
 #define PROPOSALS 5
-
-struct load {
-	uint64_t nodes;
-	double rate;   /* IDs a second over all nodes */
-	double burst;  /* IDs within one millisecond over all nodes */
-	double years;
-};
-
-struct proposal {
-	struct firn_layout layout;
-	double life_years;
-	double ceiling;       /* IDs a second of one node */
-	double used;          /* of the ceiling, at the even rate */
-	double burst_ms;      /* how long the burst keeps its nodes busy, spread over all of them */
-	double burst_nodes;   /* how many nodes must share it to pass within one tick */
-	double clash;         /* chance that random node numbers clash */
-	int doubled_fits;     /* every node twice during a rolling deploy */
-	double cost;
-};
 
 /* 1 - (1 - 0/N)(1 - 1/N)...: summed as logarithms, exact enough for any N. */
 static double
@@ -48,7 +30,7 @@ clash_chance(double members, double numbers)
 }
 
 static void
-weigh(const struct load *load, struct proposal *p)
+weigh(const struct plan_load *load, struct plan_proposal *p)
 {
 	double numbers = ldexp(1, p->layout.node_bits);
 	double per_tick = ldexp(1, p->layout.seq_bits);
@@ -72,15 +54,15 @@ weigh(const struct load *load, struct proposal *p)
 static int
 by_cost(const void *a, const void *b)
 {
-	double x = ((const struct proposal *)a)->cost;
-	double y = ((const struct proposal *)b)->cost;
+	double x = ((const struct plan_proposal *)a)->cost;
+	double y = ((const struct plan_proposal *)b)->cost;
 
 	return (x > y) - (x < y);
 }
 
 static int
-try_layout(const struct load *load, unsigned time_bits, unsigned node_bits, uint32_t tick_ms, int64_t epoch_ms,
-           struct proposal *p)
+try_layout(const struct plan_load *load, unsigned time_bits, unsigned node_bits, uint32_t tick_ms, int64_t epoch_ms,
+           struct plan_proposal *p)
 {
 	struct firn_field field[3] = {
 		{"time", (uint8_t)time_bits, 0},
@@ -96,8 +78,8 @@ try_layout(const struct load *load, unsigned time_bits, unsigned node_bits, uint
 }
 
 /* Every split of 63 bits that lasts, holds the nodes and leaves half the ceiling free. */
-static size_t
-search(const struct load *load, int64_t epoch_ms, struct proposal found[], size_t room)
+size_t
+plan_search(const struct plan_load *load, int64_t epoch_ms, struct plan_proposal found[], size_t room)
 {
 	static const uint32_t ticks[] = {1, 10, 100, 1000};
 	unsigned needed = load->nodes <= 1 ? 1 : (unsigned)ceil(log2((double)load->nodes));
@@ -113,7 +95,7 @@ search(const struct load *load, int64_t epoch_ms, struct proposal found[], size_
 }
 
 static json_t *
-json_of(const struct proposal *p)
+json_of(const struct plan_proposal *p)
 {
 	return json_pack("{s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:b}", "layout", json_layout(&p->layout), "life_years",
 	                 p->life_years, "ceiling_per_node_per_second", p->ceiling, "ceiling_used", p->used, "burst_ms",
@@ -122,7 +104,7 @@ json_of(const struct proposal *p)
 }
 
 static void
-print_of(const struct load *load, const struct proposal *p)
+print_of(const struct plan_load *load, const struct plan_proposal *p)
 {
 	char text[FIRN_LAYOUT_TEXT_MAX] = {0};
 
@@ -145,17 +127,31 @@ print_of(const struct load *load, const struct proposal *p)
 	             p->clash * 100);
 }
 
-static int
-number_option(const char *name, const char *text, double min, double *value)
+int
+plan_number(const char *name, const char *text, double min, double max, double *value)
 {
 	char *end = NULL;
 
 	*value = strtod(text, &end);
-	if (end == text || *end != '\0' || !isfinite(*value) || *value < min || *value > 1e15) {
-		complain("%s takes a number of %g or more, not '%s'", name, min, text);
+	if (end == text || *end != '\0' || !isfinite(*value) || *value < min || *value > max) {
+		complain("%s takes a number from %g to %g, not '%s'", name, min, max, text);
 		return 0;
 	}
 	return 1;
+}
+
+/* Life is counted from the day on which the layout goes into use. */
+int64_t
+plan_epoch_ms(void)
+{
+	char year[FIRNI_TIME_TEXT_MAX];
+	int64_t epoch_ms = now_unix_ms();
+	const char *why;
+	size_t offset;
+
+	(void)firni_time_write(epoch_ms, 0, year);
+	memcpy(year + 4, "-01-01T00:00:00Z", sizeof("-01-01T00:00:00Z"));
+	return firni_time_read(year, strlen(year), &epoch_ms, &offset, &why) != 0 ? 0 : epoch_ms;
 }
 
 int
@@ -166,8 +162,8 @@ cmd_layout_plan(int argc, char **argv)
 		{"--nodes", NULL, &nodes, 0}, {"--rate", NULL, &rate, 0},  {"--burst", NULL, &burst, 0},
 		{"--years", NULL, &years, 0}, {"--json", NULL, &json, 1},  {"--help", "-h", &want_help, 1},
 	};
-	static struct proposal found[4096];
-	struct load load;
+	static struct plan_proposal found[PLAN_PROPOSALS_MAX];
+	struct plan_load load;
 	double number;
 
 	if (options_read(&argc, argv, specs, sizeof(specs) / sizeof(specs[0])) != EXIT_OK)
@@ -181,25 +177,11 @@ cmd_layout_plan(int argc, char **argv)
 		complain("plan needs --nodes and --rate, and takes --burst and --years");
 		return EXIT_USAGE;
 	}
-	if (!number_option("--nodes", nodes, 1, &number) || !number_option("--rate", rate, 0, &load.rate) ||
-	    !number_option("--burst", burst, 0, &load.burst) || !number_option("--years", years, 0.1, &load.years))
+	if (!plan_number("--nodes", nodes, 1, 1e12, &number) || !plan_number("--rate", rate, 0, 1e15, &load.rate) ||
+	    !plan_number("--burst", burst, 0, 1e15, &load.burst) || !plan_number("--years", years, 0.1, 1e6, &load.years))
 		return EXIT_USAGE;
-	if (number > 1e12 || load.years > 1e6) {
-		complain("at most 10^12 nodes and a million years");
-		return EXIT_USAGE;
-	}
 	load.nodes = (uint64_t)ceil(number);
-	/* This year's beginning: life is counted from the day on which the layout goes into use. */
-	int64_t epoch_ms = now_unix_ms();
-	char year[FIRNI_TIME_TEXT_MAX];
-	const char *why;
-	size_t offset;
-
-	(void)firni_time_write(epoch_ms, 0, year);
-	memcpy(year + 4, "-01-01T00:00:00Z", sizeof("-01-01T00:00:00Z"));
-	if (firni_time_read(year, strlen(year), &epoch_ms, &offset, &why) != 0)
-		epoch_ms = 0;
-	size_t count = search(&load, epoch_ms, found, sizeof(found) / sizeof(found[0]));
+	size_t count = plan_search(&load, plan_epoch_ms(), found, sizeof(found) / sizeof(found[0]));
 
 	if (count == 0) {
 		complain("no 63-bit layout carries %.0f IDs a second on %llu nodes for %g years: use more nodes (each has "

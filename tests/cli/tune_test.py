@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The firn authors
+# SPDX-License-Identifier: Apache-2.0
+"""firn layout plan and tune: the textbook's figures, the simulation against closed forms and against a model that
+takes one ID at a time. Nothing is timed. usage: tune_test.py FIRN"""
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+FIRN = os.path.abspath(sys.argv[1])
+WORK = tempfile.TemporaryDirectory()
+
+
+def firn(*args, code=0):
+    done = subprocess.run([FIRN, "layout"] + list(args), capture_output=True, text=True, timeout=60)
+    if done.returncode != code:
+        raise AssertionError("%s: exit %d, not %d: %s" % (args, done.returncode, code, done.stderr))
+    return done
+
+
+def plan(**load):
+    arguments = [x for name, value in load.items() for x in ("--" + name, str(value))]
+    return json.loads(firn("plan", *arguments, "--json").stdout)
+
+
+def tune(*args):
+    return json.loads(firn("tune", "--measure", "0", "--json", *args).stdout)
+
+
+def widths(layout):
+    return {name: bits for name, bits in layout["layout"]["fields"]}
+
+
+def trace(counts):
+    path = os.path.join(WORK.name, "trace")
+    with open(path, "w") as out:
+        out.write("# IDs of one node, a line for each millisecond\n" + "".join("%d\n" % n for n in counts))
+    return path
+
+
+def one_by_one(counts, per_tick, tick_ms, lead_ms):
+    """The rule as it stands in the specification, one ID at a time."""
+    word, leads = 0, []
+    for ms, count in enumerate(counts):
+        now = ms // tick_ms
+        for _ in range(count):
+            first = max(word, now * per_tick)
+            leads.append(first // per_tick - now)
+            word = first + 1
+    ahead = sum(lead > 0 for lead in leads) / len(leads)
+    p99 = sorted(leads)[math.ceil(0.99 * len(leads)) - 1] * tick_ms
+    return ahead, p99, max(leads) * tick_ms, sum(lead * tick_ms > lead_ms for lead in leads) / len(leads)
+
+
+def test_400_pods_share_a_burst_of_100000():
+    best = plan(nodes=400, rate=30000, burst=100000)[0]
+    assert widths(best) == {"time": 41, "node": 10, "sequence": 12} and best["burst_nodes"] == 25
+    assert 69 < best["life_years"] < 70 and best["doubled_nodes_fit"]
+
+
+def test_a_burst_on_one_node_leads_by_24_ms():
+    for layout in tune("--nodes", "1", "--rate", "1", "--burst", "100000", "--arrival", "constant")["layouts"]:
+        per_tick = 2 ** widths(layout)["sequence"]
+        # Deterministic: ceil(B / c) ticks, of which the first is the clock's own.
+        assert layout["predicted"]["most_ms"] == math.ceil(100001 / per_tick) - 1 or \
+            layout["predicted"]["most_ms"] == math.ceil(100000 / per_tick) - 1, layout
+    counts = [0] * 10 + [100000] + [0] * 100
+    assert one_by_one([0, 100000], 4096, 1, 1000)[2] == 24
+    assert tune("--nodes", "400", "--trace", trace(counts))["most_per_ms_of_a_node"] == 100000
+
+
+def test_40_billion_a_day_need_no_more_than_a_node():
+    rate = 40e9 / 86400 * 4
+    assert round(rate) == 1851852
+    best = plan(nodes=1024, rate=rate)[0]
+    assert widths(best) == {"time": 41, "node": 11, "sequence": 11} and best["ceiling_per_node_per_second"] > rate
+
+
+def test_512_pods_fit_10_bits_twice_and_513_do_not():
+    assert widths(plan(nodes=512, rate=100000)[0])["node"] == 10
+    assert widths(plan(nodes=513, rate=100000)[0])["node"] == 11
+    ten = [p for p in plan(nodes=513, rate=100000) if widths(p)["node"] == 10]
+    assert all(not p["doubled_nodes_fit"] for p in ten)
+
+
+def test_4096_nodes_and_174_years():
+    shown = firn("show", "time:41 node:12 sequence:10 epoch=2026-01-01T00:00:00Z").stdout
+    assert "1024000" in shown.replace(",", "") and "4096" in shown.replace(",", "")
+    assert "174" in firn("show", "sonyflake").stdout
+
+
+def test_the_simulation_is_the_rule_taken_one_id_at_a_time():
+    draw = random.Random(7)
+    for case in range(12):
+        counts = [draw.choice([0, 0, draw.randrange(40), draw.randrange(3000)]) for _ in range(200)]
+        lead = draw.choice([0, 2, 50])
+        for layout in tune("--nodes", "400", "--rate", "1", "--lead", str(lead), "--trace", trace(counts))["layouts"]:
+            per_tick = 2 ** widths(layout)["sequence"]
+            ahead, p99, most, refused = one_by_one(counts, per_tick, layout["layout"]["tick_ms"], lead)
+            said = layout["predicted"]
+            assert abs(said["ahead_of_the_clock"] - ahead) < 1e-9 and said["p99_ms"] == p99 and said["most_ms"] == most, \
+                (case, said, ahead, p99, most)
+            assert abs(said["refused"] - refused) < 1e-9, (said, refused)
+
+
+def test_arrivals_have_the_rate_and_the_shape_asked_for():
+    poisson = tune("--nodes", "10", "--rate", "200000")
+    # 60,000 milliseconds of mean 20: a standard error of 0.018; 60 or more in one has a chance below 10^-11.
+    assert abs(poisson["mean_per_ms_of_a_node"] - 20) < 0.15 and 35 <= poisson["most_per_ms_of_a_node"] < 60, poisson
+    large = tune("--nodes", "1", "--rate", "2e6")
+    assert abs(large["mean_per_ms_of_a_node"] - 2000) < 2 and large["most_per_ms_of_a_node"] < 2000 + 7 * math.sqrt(2000)
+    even = tune("--nodes", "10", "--rate", "205000", "--arrival", "constant")
+    assert abs(even["mean_per_ms_of_a_node"] - 20.5) < 1e-3 and even["most_per_ms_of_a_node"] == 21
+    bursts = tune("--nodes", "10", "--rate", "200000", "--arrival", "bursts:2/8")
+    assert abs(bursts["mean_per_ms_of_a_node"] - 20) < 1e-3 and bursts["most_per_ms_of_a_node"] == 100
+
+
+def test_equal_seeds_give_equal_answers_and_bad_calls_say_what_would_be_right():
+    call = ("--nodes", "10", "--rate", "5e6", "--arrival", "bursts:2/8")
+    assert tune(*call, "--seed", "3") == tune(*call, "--seed", "3")
+    for args in (("--nodes", "10"), ("--rate", "5"), ("--nodes", "0", "--rate", "5"), ("--nodes", "1", "--rate", "x"),
+                 ("--nodes", "1", "--rate", "5", "--arrival", "bursts:0/5"), ("--nodes", "1", "--rate", "1e13"),
+                 ("--nodes", "1", "--rate", "5", "--deploy", "sometimes"), ("--nodes", "1", "--trace", "/nonexistent"),
+                 ("--nodes", "1", "--trace", trace([])), ("--nodes", "1", "--rate", "5", "extra")):
+        assert firn("tune", *args, code=2).stderr != "", args
+    assert firn("tune", "--nodes", "1e12", "--rate", "1", "--years", "1e6", code=1).stderr != ""
+
+
+def test_what_was_measured_stands_beside_what_was_predicted():
+    answer = json.loads(firn("tune", "--nodes", "4", "--rate", "20000", "--measure", "0.2", "--json").stdout)
+    for layout in answer["layouts"]:
+        assert layout["measured"]["ids"] > 0 and 0 <= layout["measured"]["ahead_of_the_clock"] <= 1
+        assert 0 <= layout["late_ms_share"] <= 1
+
+
+FAILED = []
+for name, test in list(globals().items()):
+    if name.startswith("test_"):
+        try:
+            test()
+        except Exception as error:  # each is told, the rest go on
+            FAILED.append(name)
+            print("FAILED %s: %r" % (name, error))
+print("%d failed" % len(FAILED))
+sys.exit(1 if FAILED else 0)
