@@ -25,7 +25,8 @@ enum firn_clock_kind {
 #define FIRN_CLOCK_TSC_SPAN_MS 100
 
 /*
- * A clock handle. Any number of threads may read one at once, from signal handlers too.
+ * A clock handle. Any number of threads may read one at once, from signal handlers too
+ * (but for a ticker's first reading in a child of fork, which starts a thread).
  * Readings make IDs fresh, never unique: no clock fault can repeat an ID.
  */
 struct firn_clock;
