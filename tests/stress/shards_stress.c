@@ -264,5 +264,10 @@ main(int argc, char **argv)
 	       restartable ? "restartable" : "atomic", threads, totals.ids, totals.moves, totals.signals, SEALS + 1,
 	       failed ? "FAILED" : "unique, counted, none after the seal");
 	firn_clock_close(clock);
+	for (unsigned i = 0; i < threads; i++) {
+		free(workers[i].ids);
+		free(workers[i].handler_ids);
+	}
+	free(workers);
 	return failed;
 }

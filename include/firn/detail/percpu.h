@@ -28,7 +28,7 @@ enum firni_percpu {
 FIRNI_INLINE struct rseq *
 firni_rseq(void)
 {
-	return (struct rseq *)((char *)__builtin_thread_pointer() + __rseq_offset);
+	return (struct rseq *)(void *)((char *)__builtin_thread_pointer() + __rseq_offset);
 }
 
 /*
