@@ -9,12 +9,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <benchmark/benchmark.h>
 
 #include <firn.h>
 #include <firn/inline.h>
+
+#include "baseline.h"
 
 namespace {
 
@@ -237,6 +240,45 @@ batch(benchmark::State &state, clock_kind kind, firn_gen_lane lane)
 	});
 }
 
+// What others do, in the same loop.
+void
+baseline_case(benchmark::State &state, clock_kind kind, const struct baseline *base)
+{
+	static struct firn_clock *clock;
+
+	if (state.thread_index() == 0)
+		clock = clock_of(kind);
+	for (auto _ : state)
+		benchmark::DoNotOptimize(base->next(clock));
+	state.SetItemsProcessed(state.iterations());
+	if (state.thread_index() == 0)
+		firn_clock_close(clock);
+}
+
+void
+register_baselines(int threads, const std::vector<clock_kind> &clocks)
+{
+	for (unsigned i = 0; i < baseline_count; i++) {
+		// With more threads than processors a queue stands still for a time slice at every turn.
+		if (baselines[i].queues && (unsigned)threads > std::thread::hardware_concurrency())
+			continue;
+		for (auto kind : clocks) {
+			const std::string name = std::string("baseline/") + baselines[i].name;
+
+			// The fastest clock and the commonest: with these the lanes above are held against it.
+			if (kind != FIRN_CLOCK_TICKER && kind != FIRN_CLOCK_REALTIME)
+				continue;
+			benchmark::RegisterBenchmark(
+				(baselines[i].reads_clock ? name + "/" + firn_clock_kind_name(kind) : name).c_str(), baseline_case,
+				kind, &baselines[i])
+				->Threads(threads)
+				->UseRealTime();
+			if (!baselines[i].reads_clock)
+				break;
+		}
+	}
+}
+
 // The clocks that can be had here: the counter only where it keeps time.
 std::vector<clock_kind>
 kinds()
@@ -267,10 +309,13 @@ main(int argc, char **argv)
 	benchmark::Initialize(&argc, argv);
 	if (benchmark::ReportUnrecognizedArguments(argc, argv))
 		return 1;
+	const auto clocks = kinds();
+
 	for (int threads : {1, 2, 4}) {
+		register_baselines(threads, clocks);
 		benchmark::RegisterBenchmark("bare/cas", bare_cas)->Threads(threads)->UseRealTime();
 		benchmark::RegisterBenchmark("bare/fetch_add", bare_fetch_add)->Threads(threads)->UseRealTime();
-		for (auto kind : kinds()) {
+		for (auto kind : clocks) {
 			const std::string clock = firn_clock_kind_name(kind);
 
 			if (threads == 1)

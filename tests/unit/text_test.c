@@ -193,6 +193,20 @@ Test(text, R84_only_the_canonical_width_is_read)
 	reads(FIRN_TEXT_BASE58, "111117Pdvfq", UINT64_C(4194308096));
 }
 
+/*
+ * The report is of a ULID, whose 26 digits have two bits too many; the 13 digits of an ID here have two as well. The
+ * first digit must not lose them: 0, 8, G and R would be one.
+ */
+Test(text, R86_bits_above_the_number_are_refused_and_never_dropped)
+{
+	reads(FIRN_TEXT_BASE32, "7ZZZZZZZZZZZZ", ID_MAX);
+	cr_assert_eq(read_error(FIRN_TEXT_BASE32, "8000000000000"), FIRN_E_TEXT_RANGE);
+	cr_assert_eq(read_error(FIRN_TEXT_BASE32, "G000000000000"), FIRN_E_TEXT_RANGE);
+	cr_assert_eq(read_error(FIRN_TEXT_BASE32, "R000000000000"), FIRN_E_TEXT_RANGE);
+	cr_assert_eq(read_error(FIRN_TEXT_BASE32, "ZZZZZZZZZZZZZ"), FIRN_E_TEXT_RANGE);
+	cr_assert_eq(read_error(FIRN_TEXT_BASE32, "8Z000000000000000000000000"), FIRN_E_TEXT_LENGTH);
+}
+
 Test(text, R88_overlong_text_is_an_error_and_writes_nothing)
 {
 	cr_assert_eq(read_error(FIRN_TEXT_BASE62, "zzzzzzzzzzzzzz"), FIRN_E_TEXT_LENGTH);
