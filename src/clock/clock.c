@@ -253,6 +253,25 @@ firn_clock_sleep_ns(struct firn_clock *clock, int64_t ns)
 	clock->cold->config.source.sleep_ns(clock->cold->config.source.context, ns);
 }
 
+/*
+ * Callers that are refused together sleep together, wake together and fight for the word's
+ * line until they are refused together again; apart, each finds the line its own
+ * (docs/decisions/0009). The nanosecond at which each asks is chance enough to part them.
+ */
+void
+firni_clock_rest(struct firn_clock *clock, int64_t least_ns, int64_t most_ns)
+{
+	const struct firn_clock_source *source = &clock->cold->config.source;
+	int64_t ns = least_ns;
+
+	if (source->sleep_ns == boottime_sleep && most_ns > least_ns) {
+		uint64_t chance = (uint64_t)boottime_ns(NULL) * UINT64_C(0x9E3779B97F4A7C15) >> 32;
+
+		ns += (int64_t)(chance % (uint64_t)(most_ns - least_ns));
+	}
+	source->sleep_ns(source->context, ns);
+}
+
 int
 firn_clock_set(struct firn_clock *clock, int64_t unix_ms)
 {

@@ -38,6 +38,12 @@ int firni_clock_wall(struct firni_clock_cold *cold, int64_t *unix_ms);
 /* Elapsed milliseconds; negative if they cannot be read. */
 int64_t firni_clock_elapsed_ms(struct firni_clock_cold *cold);
 
+/*
+ * Sleep for least_ns or, where the kernel does the sleeping, for a span between the two that
+ * differs from caller to caller. A caller's own sleep is asked for least_ns exactly.
+ */
+void firni_clock_rest(struct firn_clock *clock, int64_t least_ns, int64_t most_ns);
+
 /* A reading through the guard. */
 int firni_clock_guard(struct firn_clock *clock, int64_t *unix_ms);
 

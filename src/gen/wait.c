@@ -6,8 +6,12 @@
 #include <firn/detail/gen.h>
 #include <firn/error.h>
 
+#include "clock/cold.h"
 #include "gen/state.h"
 #include "gen/words.h"
+
+#define REST_NS 1000000 /* one wait of S-30 */
+#define REST_NS_MAX (8 * REST_NS)
 
 /*
  * How many ms the clock must move before count words fit under the lead bound (S-30); 0 if
@@ -65,6 +69,7 @@ take_wait(struct firn_gen *gen, uint32_t wait_ms, const struct wish *wish)
 	if (FIRNI_LIKELY(error == FIRN_OK || gen == NULL))
 		return error;
 	int64_t start_ns = firn_clock_elapsed_ns(gen->clock);
+	int64_t rest_ns = 2 * REST_NS;
 
 	for (;; error = try_now(gen, wish)) {
 		int64_t over = 1;
@@ -94,7 +99,10 @@ take_wait(struct firn_gen *gen, uint32_t wait_ms, const struct wish *wish)
 			return error;
 		/* 0: the clock moved between the refusal and the question. */
 		if (over > 0)
-			firn_clock_sleep_ns(gen->clock, 1000000);
+			firni_clock_rest(gen->clock, REST_NS, left_ns < rest_ns ? left_ns : rest_ns);
+		/* Refused again, it came in vain: others take all there is, and it may come less often. */
+		if (rest_ns < REST_NS_MAX)
+			rest_ns *= 2;
 	}
 }
 
