@@ -41,7 +41,7 @@ firni_rseq_cpu(void)
 	return (int32_t)*(const volatile uint32_t *)&firni_rseq()->cpu_id;
 }
 
-/* The parts of the sequence below that are the processor's own. */
+/* What of firni_percpu_take is the processor's own: little-endian, as code is on both. */
 #if defined(__x86_64__)
 #define FIRNI_PERCPU_COUNT "er"
 #define FIRNI_PERCPU_SEQUENCE \
@@ -131,12 +131,14 @@ firni_rseq_cpu(void)
  *           sets *closed, and then makes every processor leave its sequence (membarrier, which
  *           orders the two): a sequence that starts later reads 1, one that had started is
  *           restarted and reads 1. Only then does the closer touch the word.
- * Order     none is needed on one processor, weakly ordered or not: a processor sees its own
- *           stores in program order, whichever thread made them, and the kernel's switch from
- *           one thread to the next is a full barrier. membarrier is one for the closer, and for
- *           each processor that it interrupts: what a sequence stored before that the closer
- *           sees, and what the closer stored before (*closed) the next sequence sees. Hence
- *           plain ldr and str on aarch64, no acquire and no release.
+ * Order     plain loads and stores, on a weakly ordered processor too. Whoever loads or stores
+ *           the word runs on its processor, which sees its own stores in the order in which it
+ *           made them, whichever thread it ran. *closed must be read before the store, and is:
+ *           a store does not pass a branch on what was loaded. membarrier is a full barrier for
+ *           the closer, and on every processor that it interrupts: what a sequence stored before
+ *           it the closer sees, and what the closer stored (*closed) the next sequence sees.
+ *           Who reads the word from outside sees it whole and as old as it may be: it is an
+ *           aligned store of 64 bits. See docs/memory-model.md.
  * Stale     floor and bound as for firni_word_take.
  * Progress  a thread that is restarted without end (a debugger that steps) is the caller's to
  *           count: it takes the shard that is not a processor's.
@@ -156,7 +158,6 @@ firni_percpu_take(int32_t cpu, struct firni_atomic64 *word, const struct firni_a
 	uint64_t scratch;
 	int status = FIRNI_PERCPU_AGAIN;
 
-#if defined(__x86_64__)
 	__asm__ volatile(
 		".pushsection __rseq_cs, \"aw\"\n\t"
 		".balign 32\n"
@@ -170,57 +171,8 @@ firni_percpu_take(int32_t cpu, struct firni_atomic64 *word, const struct firni_a
 		  [word] "+m"(word->value), [cs] "=m"(area->rseq_cs)
 		: [cpu] "r"(cpu), [cpu_id] "m"(area->cpu_id), [closed] "m"(closed->value), [floor] "r"(floor),
 		  [bound] "r"(bound), [count] FIRNI_PERCPU_COUNT(count), [is_closed] "i"(FIRNI_PERCPU_CLOSED),
-		  [is_refused] "i"(FIRNI_PERCPU_REFUSED), [signature] "i"((uint64_t)RSEQ_SIG)
+		  [is_refused] "i"(FIRNI_PERCPU_REFUSED), [signature] "i"(RSEQ_SIG)
 		: "memory", "cc");
-#else
-	__asm__ volatile(
-		".pushsection __rseq_cs, \"aw\"\n\t"
-		".balign 32\n"
-		"3:\n\t"
-		".word 0, 0\n\t"
-		".xword 1f, 2f - 1f, 4f\n\t"
-		".popsection\n\t"
-		"adrp %[scratch], 3b\n\t"
-		"add %[scratch], %[scratch], :lo12:3b\n\t"
-		"str %[scratch], %[cs]\n"
-		"1:\n\t"
-		"ldr %w[scratch], %[cpu_id]\n\t"
-		"cmp %w[scratch], %w[cpu]\n\t"
-		"b.ne 6f\n\t"
-		"ldr %[scratch], %[closed]\n\t"
-		"cbnz %[scratch], 7f\n\t"
-		"ldr %[seen], %[word]\n\t"
-		"cmp %[seen], %[floor]\n\t"
-		"csel %[first], %[seen], %[floor], hi\n\t"
-		"subs %[scratch], %[bound], %[first]\n\t"
-		"b.lo 8f\n\t"
-		"cmp %[scratch], %[count]\n\t"
-		"b.lo 8f\n\t"
-		"add %[scratch], %[first], %[count]\n\t"
-		"str %[scratch], %[word]\n"
-		"2:\n\t"
-		"mov %w[status], wzr\n"
-		"6:\n\t"
-		"str xzr, %[cs]\n\t"
-		"b 9f\n"
-		"7:\n\t"
-		"mov %w[status], %[is_closed]\n\t"
-		"b 6b\n"
-		"8:\n\t"
-		"mov %w[status], %[is_refused]\n\t"
-		"b 6b\n\t"
-		/* The signature that the kernel wants before an abort address, as an instruction that traps. */
-		".inst %c[signature]\n"
-		"4:\n\t"
-		"b 9f\n"
-		"9:\n"
-		: [status] "+r"(status), [seen] "+&r"(seen), [first] "+&r"(first), [scratch] "=&r"(scratch),
-		  [word] "+m"(word->value), [cs] "=m"(area->rseq_cs)
-		: [cpu] "r"(cpu), [cpu_id] "m"(area->cpu_id), [closed] "m"(closed->value), [floor] "r"(floor),
-		  [bound] "r"(bound), [count] "r"(count), [is_closed] "i"(FIRNI_PERCPU_CLOSED),
-		  [is_refused] "i"(FIRNI_PERCPU_REFUSED), [signature] "i"(RSEQ_SIG_CODE)
-		: "memory", "cc");
-#endif
 	take->seen = seen;
 	take->first = first;
 	return (enum firni_percpu)status;
