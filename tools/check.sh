@@ -5,5 +5,6 @@
 set -eu
 cd "$(dirname "$0")/.."
 sh tools/setup.sh gcc g++ clang libclang-rt-14-dev libc6-dev python3 meson ninja-build pkg-config \
-	libjansson-dev zlib1g-dev libcriterion-dev libck-dev relacy-dev spin libbenchmark-dev cmake
+	libjansson-dev zlib1g-dev libcriterion-dev libck-dev relacy-dev spin libbenchmark-dev cmake \
+	gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 exec python3 tools/check.py "$@"

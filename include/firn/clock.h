@@ -16,8 +16,9 @@ enum firn_clock_kind {
 	                            back towards the wall clock: never steps back, never drifts away */
 	FIRN_CLOCK_MANUAL = 3,   /* says what firn_clock_set said last; for tests and simulation */
 	FIRN_CLOCK_CUSTOM = 4,   /* the caller's own function, unguarded unless asked for */
-	FIRN_CLOCK_TSC = 5,      /* the processor's time-stamp counter, held to the guarded wall clock
-	                            every FIRN_CLOCK_TSC_SPAN_MS: at most 2 ms from it, except within one
+	FIRN_CLOCK_TSC = 5,      /* the processor's counter (x86-64: the time-stamp counter; aarch64: the
+	                            generic timer's virtual one), held to the guarded wall clock every
+	                            FIRN_CLOCK_TSC_SPAN_MS: at most 2 ms from it, except within one
 	                            span after the wall clock was stepped or the machine slept */
 	FIRN_CLOCK_TICKER = 6    /* a reading that one thread of the process renews every ticker_us: one
 	                            load, as old as that plus the thread's delay; guarded */

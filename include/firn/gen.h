@@ -25,7 +25,8 @@ struct firn_gen;
 
 /* Where the word lives. */
 enum firn_gen_sharing {
-	FIRN_GEN_PRIVATE = 0, /* in the handle; after fork the child is refused (FIRN_E_FORKED) */
+	FIRN_GEN_PRIVATE = 0, /* in the handle; after fork the child is refused (FIRN_E_FORKED); in an
+	                         emulator that wipes no page (QEMU's) a child of a bare clone is not */
 	FIRN_GEN_SHARED = 1,  /* in anonymous shared memory; children of fork issue from the same word */
 	FIRN_GEN_FILE = 2     /* in memory that all processes with the same state file share, as one
 	                         node; the file keeps the mark that outlives them (docs/state-file.md) */

@@ -15,10 +15,10 @@
  * a generator is a shard's too, and decoders need not know.
  *
  * Where the kernel lets us (restartable sequences, Linux 4.18 and a libc that registers them;
- * x86-64), a shard that belongs to one processor is advanced without an atomic operation. The
- * last shard is for everybody else: threads without a registration, processors beyond the
- * shards, and whoever is interrupted too often. It is advanced atomically, as all of them are
- * where restartable sequences cannot be had.
+ * x86-64 and little-endian aarch64), a shard that belongs to one processor is advanced without
+ * an atomic operation. The last shard is for everybody else: threads without a registration,
+ * processors beyond the shards, and whoever is interrupted too often. It is advanced
+ * atomically, as all of them are where restartable sequences cannot be had.
  *
  * Order: IDs of one shard rise. Across shards, and so for a thread that is moved from one
  * processor to another, they may be out of order by a tick and the lead. A shard has

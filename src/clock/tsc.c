@@ -92,6 +92,21 @@ sample(void)
 	return best;
 }
 
+/* The rate that the machine states, in Hz; 0 where it states none. */
+static uint64_t
+stated_hz(void)
+{
+#if defined(__aarch64__)
+	uint64_t hz;
+
+	/* The lower half holds it. Firmware writes it, and not all firmware does. */
+	__asm__("mrs %0, cntfrq_el0" : "=r"(hz));
+	return hz & UINT32_MAX;
+#else
+	return 0;
+#endif
+}
+
 /* 2^64 times the 1/1024 ms that a count is; 0 if the counter stands still or runs too slowly to serve. */
 static uint64_t
 measure_rate(uint64_t *span)
@@ -108,7 +123,19 @@ measure_rate(uint64_t *span)
 	if (ns <= 0 || counts >> 40 != 0 || counts < (uint64_t)ns / 800)
 		return 0;
 	__extension__ typedef unsigned __int128 wide;
+	uint64_t hz = stated_hz();
+	wide off = (wide)counts * 1000000000 - (wide)hz * (uint64_t)ns;
 
+	/*
+	 * What is stated is exact, and the kernel keeps time by it; what is measured carries the
+	 * measurement's error. So the stated rate, unless the measurement says that it is wrong
+	 * (two in a thousand: four times what NTP may bend the kernel's clock by).
+	 */
+	off = off >> 127 != 0 ? -off : off;
+	if (off < (wide)hz * (uint64_t)ns / 500) {
+		counts = hz;
+		ns = 1000000000;
+	}
 	*span = (uint64_t)((wide)counts * (FIRN_CLOCK_TSC_SPAN_MS * UINT64_C(1000000)) / (uint64_t)ns);
 	return (uint64_t)(((wide)ns * 1024 << 64) / ((wide)counts * 1000000));
 }

@@ -6,12 +6,16 @@
 #include <firn/detail/atomic.h>
 #include <firn/error.h>
 
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
+
+/* An advice that no kernel knows: who accepts it does not look at advice. */
+#define MADV_UNKNOWN 0x7fff
 
 static const uint64_t always = 1;
 
@@ -20,6 +24,25 @@ static const uint64_t always = 1;
  * writes a new 1 there only through a page of its own: see firni_fork_guard.
  */
 static struct firni_atomic64 guard_page;
+
+static void
+wipe_in_child(void)
+{
+	volatile uint64_t *page = (volatile uint64_t *)(uintptr_t)firni_atomic64_load(&guard_page);
+
+	if (page != NULL)
+		*page = 0;
+}
+
+/*
+ * Emulators of single programs (QEMU's) accept every advice and follow none. There libc's fork
+ * wipes the page; a bare clone is not seen.
+ */
+static void
+wipe_by_hand(void)
+{
+	(void)pthread_atfork(NULL, NULL, wipe_in_child);
+}
 
 static volatile uint64_t *
 make_page(int *error)
@@ -35,6 +58,11 @@ make_page(int *error)
 		(void)munmap(page, size);
 		*error = FIRN_E_UNSUPPORTED;
 		return NULL;
+	}
+	if (madvise(page, size, MADV_UNKNOWN) == 0) {
+		static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+		(void)pthread_once(&once, wipe_by_hand);
 	}
 	*(volatile uint64_t *)page = 1;
 	return page;

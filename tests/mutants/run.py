@@ -115,6 +115,20 @@ MUTANTS = [
     ("a step forward is believed at once", "src/clock/guard.c", "if (hold_ms == 0)", "if (1)", "clock_test"),
 ]
 
+PERCPU = "include/firn/detail/percpu.h"
+
+# The other processor's sequence, in an emulator.
+CROSS = [
+    ("aarch64: the last instruction is not in the sequence", PERCPU, "1f, 2f - 1f, 4f", "1f, 2f - 1f - 4, 4f", "percpu_abort"),
+    ("aarch64: what comes after the store is in the sequence", PERCPU, "1f, 2f - 1f, 4f", "1f, 2f - 1f + 4, 4f", "percpu_abort"),
+    ("aarch64: no signature", PERCPU, ".inst %c[signature]", "nop", "percpu_abort"),
+    ("aarch64: any processor will do", PERCPU, "b.ne 6f", "nop", "percpu_abort"),
+    ("aarch64: closed or not", PERCPU, "cbnz %[scratch], 7f", "nop", "percpu_abort"),
+    ("aarch64: the lower of word and floor", PERCPU, "%[floor], hi", "%[floor], lo", "percpu_abort"),
+    ("aarch64: the first is tested, not the last", PERCPU, '"cmp %[scratch], %[count]', '"cmp %[scratch], #0', "percpu_abort"),
+    ("aarch64: the area keeps its pointer", PERCPU, "str xzr, %[cs]", "nop", "percpu_abort"),
+]
+
 
 def copy(where):
     for folder in ("include", "src", "tests"):
@@ -125,6 +139,8 @@ def build_and_run(where, check):
     """True if the check passes."""
     if check == "model":
         build = ["g++", "-std=c++11", "-O2", "-w", "-Iinclude", "-Itests/model"] + LEAST + ["tests/model/word_model.cpp"]
+    elif check == "percpu_abort":
+        build = ["aarch64-linux-gnu-gcc", "-std=c11", "-static"] + FLAGS + ["tests/cross/percpu_abort.c"]
     else:
         sources = glob.glob(os.path.join(where, "src/*.c")) + glob.glob(os.path.join(where, "src/*/*.c"))
         folder = {"power_cut": "fault", "shards_stress": "stress"}.get(check, "unit")
@@ -139,7 +155,8 @@ def build_and_run(where, check):
         raise RuntimeError("%s does not build:\n%s" % (check, made.stderr[:2000]))
     # A session of its own: a check that hangs may have children, which hang as well.
     arguments = {"shards_stress": ["4", "2"]}.get(check, [])
-    run = subprocess.Popen([binary] + arguments, cwd=where, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    emulator = ["qemu-aarch64"] if check == "percpu_abort" else []
+    run = subprocess.Popen(emulator + [binary] + arguments, cwd=where, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                            start_new_session=True)
     try:
         return run.wait(timeout=60) == 0
@@ -170,18 +187,22 @@ def try_mutant(mutant):
 
 def main():
     bad = 0
+    missing = [command for command in ("aarch64-linux-gnu-gcc", "qemu-aarch64") if shutil.which(command) is None]
+    mutants = MUTANTS + ([] if missing else CROSS)
+    if missing:
+        print("skipped: mutants of the aarch64 sequence (%s is not installed)" % missing[0])
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for check in sorted({m[4] for m in MUTANTS} - {"model"}):  # the model on its own is a test beside this one
+        for check in sorted({m[4] for m in mutants} - {"model"}):  # the model on its own is a test beside this one
             with tempfile.TemporaryDirectory() as where:
                 copy(where)
                 if not build_and_run(where, check):
                     print("the check %s fails on the sources as they are" % check)
                     bad += 1
-        for name, check, fault, seconds in pool.map(try_mutant, MUTANTS):
+        for name, check, fault, seconds in pool.map(try_mutant, mutants):
             print("%-55s %5.1f s  %s" % (name, seconds, "caught by " + check if fault is None else "NOT CAUGHT by %s: %s" % (check, fault)),
                   flush=True)
             bad += fault is not None
-    print("%d mutants, %d not caught" % (len(MUTANTS), bad))
+    print("%d mutants, %d not caught" % (len(mutants), bad))
     return 1 if bad else 0
 
 

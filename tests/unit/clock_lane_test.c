@@ -12,6 +12,8 @@
 
 #include <firn.h>
 
+#include "emulator.h"
+
 #define SPAN_MS FIRN_CLOCK_TSC_SPAN_MS
 
 static volatile int64_t step_ms; /* the wall clock is so far from the true one */
@@ -85,6 +87,15 @@ threads(void)
 		count += entry->d_name[0] != '.';
 	(void)closedir(tasks);
 	return count;
+}
+
+/* A thread that was joined may be seen for a moment yet. */
+static int
+are_threads(unsigned count)
+{
+	for (int i = 0; i < 10000 && threads() != count; i++)
+		sleep_ms(1);
+	return threads() == count;
 }
 
 /* A reading between two true ones is at most 2 ms outside of them: the scheduler cannot spoil that. */
@@ -163,11 +174,11 @@ Test(clock_lane, the_ticker_follows_the_wall_and_ends_with_its_last_clock)
 	firn_clock_close(two);
 	cr_assert(follows(one));
 	firn_clock_close(one);
-	cr_assert_eq(threads(), before);
+	cr_assert(are_threads(before));
 	one = open_kind(FIRN_CLOCK_TICKER);
 	cr_assert(follows(one));
 	firn_clock_close(one);
-	cr_assert_eq(threads(), before);
+	cr_assert(are_threads(before));
 }
 
 Test(clock_lane, a_ticker_that_was_stopped_for_a_second_is_late_and_repeats_nothing)
@@ -214,6 +225,8 @@ Test(clock_lane, a_child_restarts_the_ticker_for_a_shared_word_and_not_for_a_pri
 	uint64_t id;
 	int status = 0;
 
+	if (in_emulator())
+		cr_skip_test("the emulator ends itself when a forked child starts a thread");
 	cr_assert_eq(firn_layout_parse("default", &layout, NULL), FIRN_OK);
 	config.layout = &layout;
 	config.clock = clock;
@@ -223,9 +236,11 @@ Test(clock_lane, a_child_restarts_the_ticker_for_a_shared_word_and_not_for_a_pri
 	pid_t child = fork();
 
 	if (child == 0) {
-		if (firn_gen_next(private, &id) != FIRN_E_FORKED || threads() != 1)
+		unsigned alone = threads(); /* an emulator has one of its own */
+
+		if (firn_gen_next(private, &id) != FIRN_E_FORKED || threads() != alone)
 			_exit(1);
-		if (firn_gen_next(shared, &id) != FIRN_OK || threads() != 2)
+		if (firn_gen_next(shared, &id) != FIRN_OK || threads() != alone + 1)
 			_exit(2);
 		_exit(follows(clock) ? 0 : 3);
 	}

@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The generator on a scripted clock: the rule, its bounds, seal, observe, counters, and field cases of each kind. */
 #include <criterion/criterion.h>
-#include <criterion/new/assert.h>
 
 #include <limits.h>
 #include <pthread.h>

@@ -14,6 +14,8 @@
 #include <firn.h>
 #include <firn/detail/shards.h>
 
+#include "emulator.h"
+
 #define EPOCH INT64_C(1704067200000)
 #define TEXT "time:41 node:10 sequence:12 epoch=2024-01-01T00:00:00Z"
 
@@ -180,6 +182,21 @@ Test(shards, a_seal_ends_every_shard)
 }
 
 #ifdef FIRNI_PERCPU
+/* So it is in an emulator, and with glibc.pthread.rseq=0. */
+Test(shards, without_a_registration_all_shards_are_atomic)
+{
+	configure(TEXT, 3, 1000);
+	cr_assert_eq(firn_shards_open(&config, 4, &shards), FIRN_OK);
+	if (__rseq_size == 0) {
+		cr_assert_lt(firni_rseq_cpu(), 0);
+		cr_assert_not(firn_shards_restartable(shards));
+	} else {
+		cr_assert_not(in_emulator(), "it has learnt to restart sequences: run the restartable tests in it");
+	}
+	(void)next();
+	close_all();
+}
+
 Test(shards, a_sequence_stores_only_on_the_processor_it_was_meant_for)
 {
 	struct firni_atomic64 word = {5};
