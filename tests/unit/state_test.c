@@ -531,6 +531,28 @@ Test(state, descriptors_closed_behind_its_back_are_noticed_and_the_hosts_files_l
 	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+Test(state, what_a_process_without_standard_streams_prints_never_reaches_the_file)
+{
+	int status = 1;
+	pid_t child = fork();
+
+	if (child == 0) {
+		struct firn_gen_config config = config_of(7);
+		struct firn_gen *gen = NULL;
+		uint64_t id;
+		int good;
+
+		for (int fd = 0; fd <= 2; fd++)
+			(void)close(fd);
+		good = firn_gen_open(&config, &gen) == FIRN_OK && firn_gen_next_wait(gen, 0, &id) == FIRN_OK;
+		for (int fd = 0; fd <= 2; fd++)
+			good = good && write(fd, "output", 6) < 0 && errno == EBADF;
+		_exit(good && firn_gen_close(gen) == FIRN_OK ? 0 : 1);
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_assert_eq(status, 0);
+}
+
 Test(state, R51_a_file_from_another_machine_is_refused_until_it_is_adopted)
 {
 	struct firn_gen *gen = open_gen();
