@@ -57,7 +57,8 @@ struct firn_gen_config {
 	const char *state_path;           /* FIRN_GEN_FILE only */
 	uint32_t horizon_ms;              /* FIRN_GEN_FILE: how far ahead of now the mark is written;
 	                                     default 1000. After a kill the next start lies up to this
-	                                     far ahead of the clock; keep it at or below lead_ms_max */
+	                                     far ahead of the clock (a tick more where a tick is a third
+	                                     of it or longer); keep it at or below lead_ms_max */
 	uint32_t lock_wait_ms;            /* FIRN_GEN_FILE: how long open, renew and close may wait for
 	                                     the file's lock; default 5000 */
 	enum firn_gen_lane lane;          /* default FIRN_GEN_ADD. Who makes a state's memory decides for

@@ -72,8 +72,15 @@ static uint64_t
 wanted_mark(const struct firn_gen *gen, int64_t now_ms, uint64_t word)
 {
 	const struct firn_layout *layout = &gen->layout;
+	uint64_t ticks = firni_words_ticks(layout, gen->horizon_ms);
 
-	return firni_words_at(layout, base_tick(gen, now_ms, word) + firni_words_ticks(layout, gen->horizon_ms));
+	/*
+	 * The first tick has begun already and does not count in left_ms. Where it is more than the
+	 * third of the horizon that a renewal has time for, one more stands in for it.
+	 */
+	if (ticks < 4)
+		ticks++;
+	return firni_words_at(layout, base_tick(gen, now_ms, word) + ticks);
 }
 
 static void
@@ -295,14 +302,14 @@ read_chain(struct firn_gen *gen, const struct firni_file *turn, struct firni_slo
 	return FIRN_OK;
 }
 
-/* Milliseconds of clock until the limit, counted from where the mark is counted from. */
+/* Milliseconds of clock that are left for certain until the limit: whole ticks after that which the mark is counted from. */
 static uint64_t
 left_ms(const struct firn_gen *gen, int64_t now_ms, uint64_t limit)
 {
 	uint64_t base = base_tick(gen, now_ms, firni_state_word(gen->state));
 	uint64_t end = limit >> gen->layout.seq_bits;
 
-	return end > base ? (end - base) * gen->layout.tick_ms : 0;
+	return end > base ? (end - base - 1) * gen->layout.tick_ms : 0;
 }
 
 static int

@@ -85,6 +85,19 @@ check_directory(struct firni_file *file)
 	return FIRN_OK;
 }
 
+int
+firni_fd_apart(int fd)
+{
+	if (fd < 0 || fd > STDERR_FILENO)
+		return fd;
+	int apart = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	int saved = errno;
+
+	(void)close(fd);
+	errno = saved;
+	return apart;
+}
+
 static int
 split_path(const char *path, struct firni_file *file)
 {
@@ -99,7 +112,7 @@ split_path(const char *path, struct firni_file *file)
 	(void)strcpy(file->name, name);
 	memcpy(dir, slash == NULL ? "." : path, dir_size);
 	dir[dir_size] = '\0';
-	file->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	file->dir_fd = firni_fd_apart(open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	return file->dir_fd < 0 ? FIRN_E_SYSTEM : FIRN_OK;
 }
 
@@ -134,7 +147,8 @@ make_file(const struct firni_file *file, const struct firni_slot *fresh)
 		(void)clock_gettime(CLOCK_MONOTONIC, &now);
 		(void)snprintf(temporary, sizeof(temporary), ".firn-new-%ld-%ld-%u", (long)getpid(),
 		               now.tv_nsec, try);
-		fd = openat(file->dir_fd, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		fd = firni_fd_apart(
+			openat(file->dir_fd, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
 		if (fd < 0 && errno != EEXIST)
 			return FIRN_E_SYSTEM;
 	}
@@ -174,14 +188,14 @@ firni_file_open(const char *path, const struct firni_slot *fresh, int writable, 
 	if (error == FIRN_OK)
 		error = check_directory(file);
 	if (error == FIRN_OK) {
-		file->fd = openat(file->dir_fd, file->name, flags);
+		file->fd = firni_fd_apart(openat(file->dir_fd, file->name, flags));
 		if (file->fd < 0 && errno == ENOENT && fresh != NULL) {
 			if (is_network(file->dir_fd))
 				error = FIRN_E_STATE_NETWORK;
 			else
 				error = make_file(file, fresh);
 			if (error == FIRN_OK)
-				file->fd = openat(file->dir_fd, file->name, flags);
+				file->fd = firni_fd_apart(openat(file->dir_fd, file->name, flags));
 		}
 		if (error == FIRN_OK && file->fd < 0)
 			/* ELOOP: a symbolic link. ENXIO: a socket, or a FIFO without a reader. EISDIR: a directory. */
@@ -228,10 +242,11 @@ firni_file_reopen(const struct firni_file *file, struct firni_file *copy)
 	struct stat st;
 
 	*copy = *file;
-	copy->dir_fd = fcntl(file->dir_fd, F_DUPFD_CLOEXEC, 0);
+	copy->dir_fd = fcntl(file->dir_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (copy->dir_fd < 0)
 		return errno == EBADF ? FIRN_E_STATE_LOST : FIRN_E_SYSTEM;
-	copy->fd = openat(copy->dir_fd, file->name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	copy->fd = firni_fd_apart(
+		openat(copy->dir_fd, file->name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
 	int error = FIRN_OK;
 
 	if (copy->fd < 0)

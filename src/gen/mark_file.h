@@ -42,6 +42,12 @@ int firni_file_open(const char *path, const struct firni_slot *fresh, int writab
                     struct firni_file *file);
 void firni_file_close(struct firni_file *file);
 
+/*
+ * The same description under a number above standard error's; -1 stays -1. Of a process that
+ * runs with 0, 1 or 2 closed, what it prints would else go over the marks.
+ */
+int firni_fd_apart(int fd);
+
 /* Close a descriptor if it still is that file: one closed behind our back may be somebody else's now. */
 void firni_close_own(int fd, dev_t device, ino_t inode);
 

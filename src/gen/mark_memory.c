@@ -65,7 +65,7 @@ firni_memory_make(const uint64_t identity[2], struct firni_memory *memory)
 	char name[NAME_SIZE];
 
 	name_of(identity, name);
-	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int fd = firni_fd_apart(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
 	int error;
 
 	if (fd < 0)
@@ -98,7 +98,7 @@ static int
 open_link(const char *path, const uint64_t identity[2], struct firni_memory *memory)
 {
 	struct stat st;
-	int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = firni_fd_apart(open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
 	int error = FIRN_E_STATE_UNREACHABLE;
 
 	if (fd < 0)

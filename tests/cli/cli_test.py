@@ -178,15 +178,23 @@ def test_clock():
     firn("clock", "--require", str(min(bound, 1000000)))
 
 
+CASE = '{"name":"%s","kind":"text","form":"hex","id":"%s","text":"000000000000000a"}'
+
+
+def good_case():
+    return '{"format":"firn-vectors/1","cases":[%s]}' % (CASE % ("ten", "10"))
+
+
+def vectors(name, text):
+    path = os.path.join(HOME.name, name)
+    with open(path, "w") as out:
+        out.write(text)
+    return path
+
+
 def test_conform_reports_differences_and_stale_lists():
-    def vectors(name, text):
-        path = os.path.join(HOME.name, name)
-        with open(path, "w") as out:
-            out.write(text)
-        return path
-    case = '{"name":"%s","kind":"text","form":"hex","id":"%s","text":"000000000000000a"}'
-    good = vectors("good.json", '{"format":"firn-vectors/1","cases":[%s]}' % (case % ("ten", "10")))
-    bad = vectors("bad.json", '{"format":"firn-vectors/1","cases":[%s]}' % (case % ("eleven", "11")))
+    good = vectors("good.json", good_case())
+    bad = vectors("bad.json", '{"format":"firn-vectors/1","cases":[%s]}' % (CASE % ("eleven", "11")))
     assert firn("conform", good).stdout == "1 passed, 0 failed, 0 skipped\n"
     assert "differs: eleven" in firn("conform", bad, code=1).stdout
     assert loads("conform", bad, code=1)["failed"] == 1
@@ -194,8 +202,8 @@ def test_conform_reports_differences_and_stale_lists():
     firn("conform", bad, "--expect-failures", listed)
     firn("conform", good, bad, "--expect-failures", vectors("stale", "ten\neleven\n"), code=1)
     for broken in ('{"format":"firn-vectors/2","cases":[]}', '{"cases":[]}', "[", '{"format":"firn-vectors/1","cases":[{}]}',
-                   '{"format":"firn-vectors/1","cases":[],"x":1}',
-                   '{"format":"firn-vectors/1","cases":[%s]}' % (case % ("n", "10")).replace('"form"', '"from"')):
+                   good_case()[:-1] + ',"x":1}',
+                   '{"format":"firn-vectors/1","cases":[%s]}' % (CASE % ("n", "10")).replace('"form"', '"from"')):
         firn("conform", vectors("broken.json", broken), code=2)
     firn("conform", os.path.join(HOME.name, "missing.json"), code=2)
     firn("conform", good, "--", "false", code=2)
@@ -206,9 +214,93 @@ def test_conform_reports_differences_and_stale_lists():
     assert "1 skipped" in firn("conform", good, "--", sys.executable, "-c", unsupported).stdout
 
 
+def test_bytes_that_are_no_text_are_refused_like_other_input():
+    def decode(line, *args):
+        done = subprocess.run([FIRN, "decode"] + list(args), input=line, capture_output=True, env=ENV, timeout=60)
+        assert done.returncode == 1, (line, done)
+        return done
+    assert decode(b"123\0garbage\n").stdout == b""
+    assert json.loads(decode(b"123\0garbage\n", "--json").stdout)["input"] == "123\0garbage"
+    assert json.loads(decode(b"\xff\xfe1\n", "--json").stdout)["input"] == "\ufffd\ufffd1"
+    assert b"\033" not in decode(b"\033[31m\n").stderr
+    path = os.path.join(os.fsencode(HOME.name), b"\xff.state")
+    assert subprocess.run([FIRN, "next", "--state", path], stdout=subprocess.DEVNULL, env=ENV).returncode == 0
+    shown = subprocess.run([FIRN, "state", "show", "--json", path], capture_output=True, env=ENV)
+    assert json.loads(shown.stdout)["path"].endswith("\ufffd.state")
+
+
+def test_input_that_cannot_be_read_is_an_error():
+    for args, code in ((["decode"], 1), (["conform", "--serve"], 2)):
+        with open("/proc/self/mem", "rb") as nothing_at_zero:
+            done = subprocess.run([FIRN] + args, stdin=nothing_at_zero, capture_output=True, text=True, env=ENV)
+            assert done.returncode == code and "standard input" in done.stderr, done
+    firn("conform", vectors("names.json", good_case()), "--expect-failures", HOME.name, code=2)
+
+
+def test_json_tells_of_refusals_too():
+    wide = loads("decode", "9223372036854775807", "--layout", "time:41 node:10 sequence:11 epoch=0", code=1)
+    assert wide["error"] == "range" and wide["layouts"] == []
+    slow = ("--layout", "time:20 sequence:0 epoch=2100-01-01T00:00:00Z tick=1s")
+    early = loads("next", "--state", os.path.join(HOME.name, "early.state"), *slow, code=3)
+    assert early["ids"] == [] and early["error"] == "before_epoch"
+    assert loads("layout", "plan", "--nodes", "1", "--rate", "1e15", code=1) == []
+
+
+def test_a_chunk_is_never_more_than_the_layout_can_ever_give():
+    path = os.path.join(HOME.name, "slow.state")
+    layout = "time:41 sequence:0 epoch=2026-01-01T00:00:00Z"
+    # One ID a millisecond and no lead: asking for two at once would wait in vain, ten seconds each time.
+    assert len(firn("next", "--state", path, "--layout", layout, "--lead", "0", "-n", "20").stdout.split()) == 20
+
+
+def test_options_that_do_nothing_are_refused():
+    path = os.path.join(HOME.name, "margin.state")
+    firn("next", "--state", path)
+    assert "adopt" in firn("state", "show", path, "--margin", "5", code=2).stderr
+    assert "--at" in firn("layout", "list", "--at", "soon", code=2).stderr
+    for number in ("0x10", " 1", "inf", "nan", ""):
+        assert "--nodes takes" in firn("layout", "plan", "--nodes", number, "--rate", "1", code=2).stderr
+    for name in ("", "/", "..", HOME.name + "/"):
+        assert "file's name" in firn("next", "--state", name, code=2).stderr
+        assert "file's name" in firn("state", "show", name, code=2).stderr
+
+
+def test_looking_at_the_default_state_makes_no_directory():
+    env = dict(ENV, XDG_STATE_HOME=os.path.join(HOME.name, "unmade"))
+    firn("state", "show", env=env, code=3)
+    assert not os.path.exists(env["XDG_STATE_HOME"])
+
+
 def test_a_closed_output_is_an_error():
+    calls = (["next", "-n", "10"], ["decode", "1"], ["decode", "1", "--json"], ["layout", "list"], ["--help"],
+             ["layout", "show", "default", "--json"], ["state", "show"], ["clock"], ["layout", "plan", "--help"])
+    for call in calls:
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([FIRN] + call, stdout=full, stderr=subprocess.PIPE, text=True, env=ENV, timeout=60)
+            assert done.returncode == 4 and "cannot write the output" in done.stderr, (call, done)
+
+
+def test_decode_ends_with_its_output():
+    endless = subprocess.Popen(["yes", "123"], stdout=subprocess.PIPE)
     with open("/dev/full", "w") as full:
-        assert subprocess.run([FIRN, "next", "-n", "10"], stdout=full, stderr=subprocess.DEVNULL, env=ENV).returncode == 4
+        done = subprocess.run([FIRN, "decode"], stdin=endless.stdout, stdout=full, stderr=subprocess.PIPE, env=ENV, timeout=60)
+    endless.kill()
+    endless.communicate()
+    assert done.returncode == 4
+
+
+def test_a_port_that_does_not_listen_does_not_hang_its_judge():
+    many = '{"format":"firn-vectors/1","cases":[%s]}' % ",".join([CASE % ("ten", "10")] * 2000)
+    done = firn("conform", vectors("many.json", many), "--", "yes", '{"text":"000000000000000a","id":"10"}', code=2)
+    assert "not asked" in done.stderr
+
+
+def test_vectors_that_check_nothing_are_refused():
+    layout = '{"epoch_ms":0,"tick_ms":1,"fields":[["time",41],["sequence",12]]}'
+    step = '{"take":1,"clock":[5],"error":"range","repeat":0}'
+    case = '{"name":"n","kind":"mint","layout":%s,"node":{},"lead_ms_max":0,"wait_ms_max":0,"steps":[%s]}' % (layout, step)
+    assert "repeat" in firn("conform", vectors("vain.json", '{"format":"firn-vectors/1","cases":[%s]}' % case), code=2).stderr
+    assert "empty" in firn("conform", vectors("none.json", '{"format":"firn-vectors/1","cases":[]}'), code=2).stderr
 
 
 for name, run in sorted(globals().items()):

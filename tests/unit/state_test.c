@@ -270,6 +270,36 @@ Test(state, nothing_is_issued_past_the_mark_until_it_is_renewed)
 	cr_assert_eq(firn_gen_close(gen), FIRN_OK);
 }
 
+/* A housekeeping thread as the header asks for it, with a tick as long as its whole horizon. */
+Test(state, with_a_coarse_tick_a_renewed_mark_is_never_met_either)
+{
+	uint32_t due = 0;
+	uint64_t id;
+
+	cr_assert_eq(firn_layout_parse("time:32 node:10 sequence:12 epoch=2026-01-01T00:00:00Z tick=1s", &layout, NULL),
+	             FIRN_OK);
+	struct firn_gen *gen = open_gen();
+
+	for (int64_t ms = 100000; ms < 110000; ms += 10) {
+		set_clock(ms);
+		if (ms % 330 == 0)
+			cr_assert_eq(firn_gen_renew(gen, &due), FIRN_OK);
+		int error = firn_gen_next(gen, &id);
+
+		cr_assert_eq(error, FIRN_OK, "%s at %lld", firn_error_code(error), (long long)ms);
+	}
+	/* Just written, it is not due again at once: a thread that goes by it would spin. */
+	for (uint32_t tick_ms = 100; tick_ms <= 1000; tick_ms += 50) {
+		cr_assert_eq(firn_gen_close(gen), FIRN_OK);
+		cr_assert_eq(unlink(path), 0);
+		layout.tick_ms = tick_ms;
+		gen = open_gen();
+		cr_assert_eq(firn_gen_renew(gen, &due), FIRN_OK);
+		cr_assert_gt(due, 1, "tick %u", tick_ms);
+	}
+	cr_assert_eq(firn_gen_close(gen), FIRN_OK);
+}
+
 Test(state, a_child_goes_on_alone_when_its_parent_has_closed)
 {
 	struct firn_gen *gen = open_gen();
@@ -529,6 +559,28 @@ Test(state, descriptors_closed_behind_its_back_are_noticed_and_the_hosts_files_l
 		_exit(lives_without_descriptors() ? 0 : 1);
 	cr_assert_eq(waitpid(child, &status, 0), child);
 	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+Test(state, what_a_process_without_standard_streams_prints_never_reaches_the_file)
+{
+	int status = 1;
+	pid_t child = fork();
+
+	if (child == 0) {
+		struct firn_gen_config config = config_of(7);
+		struct firn_gen *gen = NULL;
+		uint64_t id;
+		int good;
+
+		for (int fd = 0; fd <= 2; fd++)
+			(void)close(fd);
+		good = firn_gen_open(&config, &gen) == FIRN_OK && firn_gen_next_wait(gen, 0, &id) == FIRN_OK;
+		for (int fd = 0; fd <= 2; fd++)
+			good = good && write(fd, "output", 6) < 0 && errno == EBADF;
+		_exit(good && firn_gen_close(gen) == FIRN_OK ? 0 : 1);
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_assert_eq(status, 0);
 }
 
 Test(state, R51_a_file_from_another_machine_is_refused_until_it_is_adopted)

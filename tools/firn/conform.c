@@ -299,6 +299,11 @@ read_names(const char *path)
 		if (length > 0 && line[0] != '#')
 			(void)json_object_set_new(names, line, json_true());
 	}
+	if (ferror(file)) {
+		complain("%s: %s", path, strerror(errno));
+		json_decref(names);
+		names = NULL;
+	}
 	free(line);
 	(void)fclose(file);
 	return names;

@@ -4,6 +4,7 @@
 #include "conform.h"
 #include "firn_tool.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -343,15 +344,20 @@ serve(struct subject *subject)
 {
 	char *line = NULL;
 	size_t room = 0;
+	ssize_t length;
 	int code = EXIT_OK;
 
-	while (code == EXIT_OK && getline(&line, &room, stdin) >= 0) {
-		json_t *request = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+	while (code == EXIT_OK && (length = getline(&line, &room, stdin)) >= 0) {
+		json_t *request = json_loadb(line, (size_t)length, JSON_REJECT_DUPLICATES, NULL);
 
 		code = json_print(request != NULL ? subject->ask(subject, request) : answer_error(FIRN_E_INVALID));
 		if (fflush(stdout) != 0)
 			code = EXIT_OUTPUT;
 		json_decref(request);
+	}
+	if (ferror(stdin)) {
+		complain("standard input: %s", strerror(errno));
+		code = EXIT_USAGE;
 	}
 	free(line);
 	return code;

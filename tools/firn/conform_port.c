@@ -5,6 +5,7 @@
 #include "firn_tool.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -39,8 +40,10 @@ send_line(struct port *port, const json_t *request)
 	line[size++] = '\n'; /* over the NUL */
 	while (at < size) {
 		ssize_t written = write(port->to, line + at, size - at);
+		struct pollfd room = {port->to, POLLOUT, 0};
 
-		if (written < 0 && errno == EINTR)
+		/* Full, and not read from: the port has as long as for an answer. */
+		if (written < 0 && (errno == EINTR || (errno == EAGAIN && poll(&room, 1, ANSWER_MS) != 0)))
 			continue;
 		if (written <= 0)
 			break;
@@ -99,6 +102,11 @@ ask(struct subject *subject, const json_t *request)
 	struct port *port = (struct port *)subject;
 	json_error_t error;
 
+	if (port->size > 0) {
+		complain("the port answers what it was not asked: %.*s", port->size < 80 ? (int)port->size : 80,
+		         port->buffer);
+		return NULL;
+	}
 	if (!send_line(port, request)) {
 		complain("the port takes no requests: %s", strerror(errno));
 		return NULL;
@@ -172,6 +180,7 @@ subject_port(char *const argv[])
 	}
 	(void)close(to[0]);
 	(void)close(from[1]);
+	(void)fcntl(to[1], F_SETFL, O_NONBLOCK);
 	if (port->pid < 0) {
 		complain("cannot start the port: %s", strerror(errno));
 		(void)close(to[1]);

@@ -3,6 +3,7 @@
 /* firn decode: IDs taken apart, in any text form, against one layout or the plausible ones. */
 #include "firn_tool.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,7 +50,7 @@ doubt(const struct firn_layout *layout, const struct firn_parts *parts, int64_t 
 
 /* All forms in which the text reads. A run of digits is decimal first: that is how IDs are shown. */
 static unsigned
-readings(const struct view *view, const char *text, uint64_t id[FIRN_TEXT_FORMS],
+readings(const struct view *view, const char *text, size_t size, uint64_t id[FIRN_TEXT_FORMS],
          enum firn_text_form form[FIRN_TEXT_FORMS], int *error)
 {
 	static const enum firn_text_form order[] = {FIRN_TEXT_DECIMAL, FIRN_TEXT_HEX, FIRN_TEXT_BASE32,
@@ -60,7 +61,7 @@ readings(const struct view *view, const char *text, uint64_t id[FIRN_TEXT_FORMS]
 	for (unsigned i = 0; i < FIRN_TEXT_FORMS; i++) {
 		if (view->forced && order[i] != view->form)
 			continue;
-		int this_one = firn_text_read(order[i], text, strlen(text), &id[count]);
+		int this_one = firn_text_read(order[i], text, size, &id[count]);
 
 		if (this_one == FIRN_OK)
 			form[count++] = order[i];
@@ -139,18 +140,18 @@ show_preset(const struct view *view, const struct firn_preset *preset, uint64_t 
 }
 
 static int
-decode_one(const struct view *view, const char *text)
+decode_one(const struct view *view, const char *text, size_t size)
 {
 	uint64_t id[FIRN_TEXT_FORMS];
 	enum firn_text_form form[FIRN_TEXT_FORMS];
 	struct firn_parts parts;
 	int error;
-	unsigned count = readings(view, text, id, form, &error);
+	unsigned count = readings(view, text, size, id, form, &error);
 	int code = EXIT_OK;
 
 	if (count == 0) {
 		if (view->json)
-			(void)json_print(json_pack("{s:s, s:s, s:s}", "input", text, "error", firn_error_code(error),
+			(void)json_print(json_pack("{s:o, s:s, s:s}", "input", json_bytes(text, size), "error", firn_error_code(error),
 			                           "message", firn_error_text(error)));
 		complain("'%.64s': %s", text, firn_error_text(error));
 		return EXIT_DIFFERS;
@@ -158,6 +159,7 @@ decode_one(const struct view *view, const char *text)
 	for (unsigned i = 0; i < count; i++) {
 		json_t *layouts = json_array();
 
+		error = FIRN_OK;
 		if (!view->json)
 			(void)printf("%s  %s(%s, %llu)%s\n", text, dim(), firn_text_form_name(form[i]),
 			             (unsigned long long)id[i], plain());
@@ -185,8 +187,10 @@ decode_one(const struct view *view, const char *text)
 				(void)printf("  no preset makes sense of it: give --layout\n");
 		}
 		if (view->json)
-			(void)json_print(json_pack("{s:s, s:s, s:o, s:O}", "input", text, "form",
-			                           firn_text_form_name(form[i]), "id", json_u64(id[i]), "layouts", layouts));
+			(void)json_print(json_pack("{s:o, s:s, s:o, s:O, s:s*, s:s*}", "input", json_bytes(text, size), "form",
+			                           firn_text_form_name(form[i]), "id", json_u64(id[i]), "layouts", layouts,
+			                           "error", error != FIRN_OK ? firn_error_code(error) : NULL, "message",
+			                           error != FIRN_OK ? firn_error_text(error) : NULL));
 		json_decref(layouts);
 	}
 	return code;
@@ -200,12 +204,17 @@ decode_lines(const struct view *view)
 	ssize_t length;
 	int code = EXIT_OK;
 
-	while ((length = getline(&line, &room, stdin)) >= 0) {
+	/* Input may have no end: nobody is served by reading on when the output is gone. */
+	while (!ferror(stdout) && (length = getline(&line, &room, stdin)) >= 0) {
 		while (length > 0 && (line[length - 1] == '\n' || line[length - 1] == '\r'))
 			line[--length] = '\0';
 		/* An empty line is refused like any other text that is no ID: it is never 0. */
-		if (decode_one(view, line) != EXIT_OK)
+		if (decode_one(view, line, (size_t)length) != EXIT_OK)
 			code = EXIT_DIFFERS;
+	}
+	if (ferror(stdin)) {
+		complain("standard input: %s", strerror(errno));
+		code = EXIT_DIFFERS;
 	}
 	free(line);
 	return code;
@@ -242,7 +251,7 @@ cmd_decode(int argc, char **argv)
 	if (argc == 0)
 		return decode_lines(&view);
 	for (int i = 0; i < argc; i++)
-		if (decode_one(&view, argv[i]) != EXIT_OK)
+		if (decode_one(&view, argv[i], strlen(argv[i])) != EXIT_OK)
 			code = EXIT_DIFFERS;
 	return code;
 }

@@ -42,8 +42,11 @@ int layout_read(const char *text, struct firn_layout *layout);
 /* Read --node's value: a plain number or name=value,...; NULL is 0. EXIT_USAGE after a message. */
 int node_read(const struct firn_layout *layout, const char *text, uint64_t *node);
 
-/* The state file used when none is named, its directory made. EXIT_OK, or an exit code after a message. */
-int state_path_default(char *path, size_t size);
+/* The state file used when none is named; with make, its directory too. EXIT_OK, or an exit code after a message. */
+int state_path_default(char *path, size_t size, int make);
+
+/* Refuse as below; a path that can name no file is a wrong call. */
+int state_refuse(int json, const char *path, int error);
 
 /* "firn COMMAND: message" on standard error. */
 __attribute__((format(printf, 1, 2))) void complain(const char *format, ...);
@@ -58,6 +61,9 @@ int json_print(json_t *value);
 const char *bold(void);
 const char *dim(void);
 const char *plain(void);
+
+/* Bytes from outside as a JSON string; if they are not UTF-8, each that is not ASCII becomes U+FFFD. */
+json_t *json_bytes(const char *bytes, size_t size);
 
 /* A 64-bit number as a JSON string: a double would lose digits. */
 json_t *json_u64(uint64_t value);

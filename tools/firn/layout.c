@@ -153,16 +153,16 @@ cmd_layout(int argc, char **argv)
 		return EXIT_USAGE;
 	if (want_help != NULL)
 		return fputs(help, stdout) == EOF ? EXIT_OUTPUT : EXIT_OK;
+	if (at != NULL && firni_time_read(at, strlen(at), &at_ms, &offset, &why) != 0) {
+		complain("--at '%s': %s", at, why);
+		return EXIT_USAGE;
+	}
 	const char *verb = argc > 0 ? argv[0] : "";
 
 	if (strcmp(verb, "list") == 0 && argc == 1)
 		return list(json != NULL);
 	if ((strcmp(verb, "show") != 0 && strcmp(verb, "check") != 0) || argc != 2) {
 		complain("say list, show LAYOUT, check LAYOUT, plan or tune; 'firn layout --help' explains");
-		return EXIT_USAGE;
-	}
-	if (at != NULL && firni_time_read(at, strlen(at), &at_ms, &offset, &why) != 0) {
-		complain("--at '%s': %s", at, why);
 		return EXIT_USAGE;
 	}
 	if (layout_read(argv[1], &layout) != EXIT_OK)

@@ -3,6 +3,7 @@
 /* The firn command: picking the subcommand, and the help that all share. */
 #include "firn_tool.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 
@@ -68,7 +69,11 @@ main(int argc, char **argv)
 	(void)signal(SIGPIPE, SIG_IGN);
 	int code = run(argc, argv);
 
-	if (fflush(stdout) != 0 && code == EXIT_OK)
-		code = EXIT_OUTPUT;
+	errno = 0;
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		complain("cannot write the output%s%s", errno != 0 ? ": " : "", errno != 0 ? strerror(errno) : "");
+		if (code == EXIT_OK || code == EXIT_DIFFERS)
+			code = EXIT_OUTPUT;
+	}
 	return code;
 }

@@ -37,6 +37,7 @@ struct job {
 	uint32_t wait_ms;
 	int json;
 	int progress;
+	uint64_t chunk; /* how many may be asked for at once */
 	int64_t started_ms;
 	int64_t shown_ms;
 };
@@ -106,15 +107,15 @@ make(struct firn_gen *gen, struct job *job)
 {
 	static char out[OUT_SIZE];
 	uint64_t made = 0;
+	int error = FIRN_OK;
 	int code = job->json ? write_all("{\"ids\":[", 8) : EXIT_OK;
 
 	job->started_ms = job->shown_ms = now_unix_ms();
 	while (code == EXIT_OK && made < job->count) {
-		uint64_t chunk = job->count - made < CHUNK ? job->count - made : CHUNK;
+		uint64_t chunk = job->count - made < job->chunk ? job->count - made : job->chunk;
 		struct firn_range range;
-		int error;
 
-		/* A layout whose tick holds less than a chunk may never have that much at once. */
+		/* The chunk that fits may still be further ahead than the wait allows. */
 		while ((error = firn_gen_reserve_wait(gen, job->wait_ms, chunk, &range)) == FIRN_E_EXHAUSTED &&
 		       chunk > 1)
 			chunk /= 2;
@@ -127,9 +128,29 @@ make(struct firn_gen *gen, struct job *job)
 		made += chunk;
 		show_progress(job, made, made == job->count);
 	}
-	if (job->json && code == EXIT_OK)
-		code = write_all("]}\n", 3);
+	if (job->json && code != EXIT_OUTPUT) {
+		char end[512];
+		int length = error == FIRN_OK ? snprintf(end, sizeof(end), "]}\n")
+		                              : snprintf(end, sizeof(end), "],\"error\":\"%s\",\"message\":\"%s\"}\n",
+		                                         firn_error_code(error), firn_error_text(error));
+		int ended = write_all(end, (size_t)length);
+
+		code = code == EXIT_OK ? ended : code;
+	}
 	return code;
+}
+
+/* The most IDs that lead and mark ever have room for at once: waiting for more would be in vain. */
+static uint64_t
+chunk_of(const struct firn_gen_config *config)
+{
+	uint32_t room_ms = config->lead_ms_max < config->horizon_ms ? config->lead_ms_max : config->horizon_ms;
+	uint64_t ticks = room_ms / config->layout->tick_ms;
+	uint64_t per_tick = firn_layout_ids_per_tick(config->layout);
+
+	if (per_tick >= CHUNK || per_tick * ticks >= CHUNK)
+		return CHUNK;
+	return ticks > 1 ? per_tick * ticks : per_tick;
 }
 
 /* The layout and node that the file was made for stand in for what is not given. */
@@ -142,7 +163,7 @@ fill_config(const char *path, const char *layout_text, const char *node_text, in
 	int known = error == FIRN_OK;
 
 	if (!known && !(error == FIRN_E_SYSTEM && errno == ENOENT))
-		return refuse(json, path, error);
+		return state_refuse(json, path, error);
 	if (layout_text == NULL && known)
 		*layout = info.layout;
 	else if (layout_read(layout_text, layout) != EXIT_OK)
@@ -203,7 +224,7 @@ cmd_next(int argc, char **argv)
 	job.json = json != NULL;
 	job.progress = isatty(STDERR_FILENO) && job.count > 100000;
 	if (state == NULL) {
-		int code = state_path_default(path, sizeof(path));
+		int code = state_path_default(path, sizeof(path), 1);
 
 		if (code != EXIT_OK)
 			return code;
@@ -219,6 +240,7 @@ cmd_next(int argc, char **argv)
 
 	if (error != FIRN_OK)
 		return refuse(job.json, state, error);
+	job.chunk = chunk_of(&config);
 	code = make(gen, &job);
 	error = firn_gen_close(gen);
 	if (error != FIRN_OK && code == EXIT_OK)

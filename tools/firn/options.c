@@ -192,7 +192,7 @@ make_directories(char *path)
 }
 
 int
-state_path_default(char *path, size_t size)
+state_path_default(char *path, size_t size, int make)
 {
 	const char *state = getenv("XDG_STATE_HOME");
 	const char *home = getenv("HOME");
@@ -210,9 +210,18 @@ state_path_default(char *path, size_t size)
 		complain("the state directory's path is too long; give --state FILE");
 		return EXIT_USAGE;
 	}
-	if (!make_directories(path)) {
+	if (make && !make_directories(path)) {
 		complain("cannot make the directory of %s: %s", path, strerror(errno));
 		return EXIT_REFUSED;
 	}
 	return EXIT_OK;
+}
+
+int
+state_refuse(int json, const char *path, int error)
+{
+	if (error != FIRN_E_INVALID)
+		return refuse(json, path, error);
+	complain("'%.300s' cannot be a state file's name: it is empty, ends in a directory, or is too long", path);
+	return EXIT_USAGE;
 }

@@ -17,13 +17,17 @@ const char *command_name = "";
 void
 complain(const char *format, ...)
 {
+	char message[8192];
 	va_list arguments;
 
-	(void)fprintf(stderr, "firn%s%s: ", command_name[0] != '\0' ? " " : "", command_name);
 	va_start(arguments, format);
-	(void)vfprintf(stderr, format, arguments);
+	(void)vsnprintf(message, sizeof(message), format, arguments);
 	va_end(arguments);
-	(void)fputc('\n', stderr);
+	/* Messages quote what was read: it must not steer a terminal. */
+	for (char *c = message; *c != '\0'; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
+	(void)fprintf(stderr, "firn%s%s: %s\n", command_name[0] != '\0' ? " " : "", command_name, message);
 }
 
 int
@@ -32,8 +36,8 @@ refuse(int json, const char *what, int error)
 	int saved = errno;
 
 	if (json)
-		(void)json_print(json_pack("{s:s, s:s, s:s}", "error", firn_error_code(error), "message",
-		                           firn_error_text(error), "subject", what));
+		(void)json_print(json_pack("{s:s, s:s, s:o}", "error", firn_error_code(error), "message",
+		                           firn_error_text(error), "subject", json_bytes(what, strlen(what))));
 	if (error == FIRN_E_SYSTEM || error == FIRN_E_SYNC)
 		complain("%s: %s: %s (%s)", what, firn_error_code(error), firn_error_text(error), strerror(saved));
 	else
@@ -77,6 +81,27 @@ const char *
 plain(void)
 {
 	return wants_colour() ? "\033[0m" : "";
+}
+
+json_t *
+json_bytes(const char *bytes, size_t size)
+{
+	json_t *as_it_is = json_stringn(bytes, size);
+	char *text = as_it_is == NULL ? malloc(3 * size + 1) : NULL;
+	size_t length = 0;
+
+	if (text == NULL)
+		return as_it_is;
+	for (size_t i = 0; i < size; i++)
+		if ((unsigned char)bytes[i] < 0x80) {
+			text[length++] = bytes[i];
+		} else {
+			memcpy(text + length, "\xEF\xBF\xBD", 3);
+			length += 3;
+		}
+	as_it_is = json_stringn(text, length);
+	free(text);
+	return as_it_is;
 }
 
 json_t *

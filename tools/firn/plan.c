@@ -133,7 +133,8 @@ plan_number(const char *name, const char *text, double min, double max, double *
 	char *end = NULL;
 
 	*value = strtod(text, &end);
-	if (end == text || *end != '\0' || !isfinite(*value) || *value < min || *value > max) {
+	/* Decimal only: no blanks, hexadecimal, names of numbers. */
+	if (text[strspn(text, "0123456789.eE+-")] != '\0' || end == text || *end != '\0' || !isfinite(*value) || *value < min || *value > max) {
 		complain("%s takes a number from %g to %g, not '%s'", name, min, max, text);
 		return 0;
 	}
@@ -187,6 +188,8 @@ cmd_layout_plan(int argc, char **argv)
 		complain("no 63-bit layout carries %.0f IDs a second on %llu nodes for %g years: use more nodes (each has "
 		         "a share of the rate), fewer years, or one ID space a region",
 		         load.rate, (unsigned long long)load.nodes, load.years);
+		if (json != NULL)
+			(void)json_print(json_array());
 		return EXIT_DIFFERS;
 	}
 	json_t *all = json_array();

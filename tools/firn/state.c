@@ -61,11 +61,11 @@ show(const char *path, int json, int check)
 	memset(&info, 0, sizeof(info));
 	error = firn_state_read(path, &info);
 	if (error != FIRN_OK && (error != FIRN_E_STATE_MACHINE || check))
-		return refuse(json, path, error);
+		return state_refuse(json, path, error);
 	if (json)
 		return json_print(json_pack(
-			"{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:i, s:b, s:b, s:b, s:i}", "path", path, "layout",
-			json_layout(&info.layout), "node", json_u64(info.node), "mark", json_u64(info.mark), "mark_time",
+			"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:i, s:b, s:b, s:b, s:i}", "path", json_bytes(path, strlen(path)),
+			"layout", json_layout(&info.layout), "node", json_u64(info.node), "mark", json_u64(info.mark), "mark_time",
 			json_time(info.mark_ms), "writes", json_u64(info.sequence), "written", json_time(info.written_ms),
 			"clean", info.clean, "slots_valid", info.slots_valid, "same_machine", info.same_machine,
 			"same_boot", info.same_boot, "in_use", info.in_use, "users", (int)info.users));
@@ -79,7 +79,7 @@ show(const char *path, int json, int check)
 int
 cmd_state(int argc, char **argv)
 {
-	const char *json = NULL, *margin = "10000", *want_help = NULL;
+	const char *json = NULL, *margin = NULL, *want_help = NULL;
 	const struct option_spec specs[] = {
 		{"--json", NULL, &json, 1},
 		{"--margin", NULL, &margin, 0},
@@ -99,13 +99,17 @@ cmd_state(int argc, char **argv)
 		complain("say show, check or adopt, and one file; 'firn state --help' explains");
 		return EXIT_USAGE;
 	}
+	if (margin != NULL && strcmp(verb, "adopt") != 0) {
+		complain("--margin is for adopt");
+		return EXIT_USAGE;
+	}
 	if (argc == 2) {
 		path = argv[1];
 	} else if (strcmp(verb, "adopt") == 0) {
 		complain("adopt needs the file's name");
 		return EXIT_USAGE;
 	} else {
-		int code = state_path_default(standard, sizeof(standard));
+		int code = state_path_default(standard, sizeof(standard), 0);
 
 		if (code != EXIT_OK)
 			return code;
@@ -113,11 +117,11 @@ cmd_state(int argc, char **argv)
 	}
 	if (strcmp(verb, "adopt") != 0)
 		return show(path, json != NULL, strcmp(verb, "check") == 0);
-	if (!number_read(margin, 0, UINT32_MAX, &margin_ms)) {
+	if (!number_read(margin != NULL ? margin : "10000", 0, UINT32_MAX, &margin_ms)) {
 		complain("--margin takes milliseconds, not '%s'", margin);
 		return EXIT_USAGE;
 	}
 	int error = firn_state_adopt(path, (uint32_t)margin_ms);
 
-	return error != FIRN_OK ? refuse(json != NULL, path, error) : show(path, json != NULL, 0);
+	return error != FIRN_OK ? state_refuse(json != NULL, path, error) : show(path, json != NULL, 0);
 }

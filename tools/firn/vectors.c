@@ -140,7 +140,11 @@ check_step(const struct context *c, json_t *step)
 	static const struct key fails[] = {
 		{"take", INTEGER, MUST}, {"clock", ARRAY, MUST}, {"error", STRING, MUST}, {"repeat", INTEGER, MAY}};
 	json_t *ids = json_object_get(step, "ids");
+	json_t *repeat = json_object_get(step, "repeat");
 
+	/* A step that runs no times would agree with anything. */
+	if (json_is_integer(repeat) && json_integer_value(repeat) < 1)
+		return bad(c, "less than 1:", "repeat");
 	if (json_object_get(step, "raise_fence_ms") != NULL)
 		return CHECK(c, step, raise);
 	if (ids == NULL)
@@ -221,6 +225,10 @@ check_file(json_t *root, const char *name)
 		return NULL;
 	if (strcmp(json_string_value(json_object_get(root, "format")), "firn-vectors/1") != 0) {
 		(void)bad(&c, "not firn-vectors/1:", "format");
+		return NULL;
+	}
+	if (json_array_size(cases) == 0) {
+		(void)bad(&c, "empty", "cases");
 		return NULL;
 	}
 	json_array_foreach(cases, i, one) {

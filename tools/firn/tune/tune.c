@@ -222,6 +222,9 @@ tune(const struct wanted *wanted, int json)
 	if (count == 0) {
 		complain("no 63-bit layout carries this: use more nodes (each has a share of the rate), fewer years, or one ID "
 		         "space a region");
+		if (json)
+			(void)json_print(json_pack("{s:f, s:I, s:[]}", "mean_per_ms_of_a_node", arrivals.mean, "most_per_ms_of_a_node",
+			                           (json_int_t)arrivals.most, "layouts"));
 		code = EXIT_DIFFERS;
 	} else if (error != FIRN_OK) {
 		code = refuse(json, "measuring", error);
