@@ -12,7 +12,7 @@
 static const char help[] =
 	"firn bench [--case GLOB] [--threads 1,2,4] [--clock NAME,...] [--repetitions N] [--seconds S]\n"
 	"           [--layout TEXT] [--lead MS] [--json] [--html FILE]\n"
-	"firn bench latency|ceiling|compare --help\n"
+	"firn bench latency|ceiling|compare|record --help\n"
 	"\n"
 	"What an ID costs, lane by lane, beside the bare atomic operation and what others do. Threads are pinned, every\n"
 	"case is warmed up, and the repetitions of all cases alternate, so that a drift of the machine hits all alike.\n"
@@ -243,12 +243,14 @@ cmd_bench(int argc, char **argv)
 		return cmd_bench_latency(argc - 1, argv + 1);
 	if (argc > 1 && strcmp(argv[1], "ceiling") == 0)
 		return cmd_bench_ceiling(argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], "record") == 0)
+		return cmd_bench_record(argc - 1, argv + 1);
 	if (options_read(&argc, argv, specs, sizeof(specs) / sizeof(specs[0])) != EXIT_OK)
 		return EXIT_USAGE;
 	if (want_help != NULL)
 		return fputs(help, stdout) == EOF ? EXIT_OUTPUT : EXIT_OK;
 	if (argc != 0) {
-		complain("no subcommand '%s'; there are latency, ceiling and compare", argv[0]);
+		complain("no subcommand '%s'; there are latency, ceiling, compare and record", argv[0]);
 		return EXIT_USAGE;
 	}
 	int code = read_wanted(&wanted, threads, clocks, repetitions, seconds, layout, lead);

@@ -90,6 +90,7 @@ int bench_clock_read(const char *name, enum firn_clock_kind *kind);
 int cmd_bench_compare(int argc, char **argv);
 int cmd_bench_latency(int argc, char **argv);
 int cmd_bench_ceiling(int argc, char **argv);
+int cmd_bench_record(int argc, char **argv);
 
 /* A list of numbers such as 1,2,4. Their number, 0 after a message. */
 unsigned bench_numbers_read(const char *text, unsigned most, unsigned *numbers, unsigned room);
