@@ -195,7 +195,8 @@ put_names(const struct drawing *d)
 		double from = LEFT + PLOT_WIDTH + 4;
 
 		if (s->mark != CHART_POINTS)
-			(void)fprintf(d->file, "<path class=\"leader\" d=\"M%.1f %.1fL%.1f %.1f\"/>", from, y_of(d, s, s->count - 1),
+			(void)fprintf(d->file, "<path class=\"leader\" d=\"M%.1f %.1fL%.1f %.1f\"/>",
+			              x_of(d, s, order[k], s->count - 1) + 5, y_of(d, s, s->count - 1),
 			              from + 14, at[k]);
 		put_mark(d, order[k], from + 22, at[k]);
 		end_mark(d->file, order[k]);

@@ -60,9 +60,7 @@ widen_linear(struct axis_fit *fit)
 		fit->to = fit->from + 1;
 	fit->step = nice_step(fit->to - fit->from);
 	fit->from = floor(fit->from / fit->step) * fit->step;
-	/* What is largest keeps clear of the frame. */
-	if (fit->to > 0)
-		fit->to = ceil(fit->to * 1.02 / fit->step) * fit->step;
+	fit->to = ceil(fit->to / fit->step - 1e-9) * fit->step;
 }
 
 void

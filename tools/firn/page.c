@@ -20,7 +20,7 @@ static const char style[] =
 	"text-align:left;vertical-align:top}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}\n"
 	"svg{display:block;width:100%;height:auto}svg text{fill:var(--ink);font:12px system-ui,sans-serif}\n"
 	"svg .grid{stroke:var(--line)}svg .axis{stroke:var(--dim)}svg .curve{fill:none;stroke-width:1.8}\n"
-	"svg .leader{stroke:var(--line);fill:none}svg .tip{fill:var(--dim)}\n"
+	"svg .leader{stroke:var(--dim);opacity:.5;fill:none}\n"
 	"svg .reference{stroke-dasharray:6 4;stroke-width:1.4}svg .ring{fill:none;stroke:var(--ink);stroke-width:1.5}\n"
 	".bar{fill:var(--c0)}.base{fill:var(--c1)}.whisker{stroke:var(--ink)}\n"
 	".s0{stroke:var(--c0)}.s1{stroke:var(--c1)}.s2{stroke:var(--c2)}.s3{stroke:var(--c3)}.s4{stroke:var(--c4)}"

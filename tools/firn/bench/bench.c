@@ -100,7 +100,8 @@ add(struct bench_result *results, size_t *count, const struct bench_case *what, 
 {
 	struct bench_result *r = &results[*count];
 
-	if (*count == RESULTS_MAX || (what->only_one_thread && threads != 1))
+	if (*count == RESULTS_MAX || (what->only_one_thread && threads != 1) ||
+	    (what->queues && (long)threads > sysconf(_SC_NPROCESSORS_ONLN)))
 		return;
 	memset(r, 0, sizeof(*r));
 	r->what = what;

@@ -33,6 +33,7 @@ struct bench_case {
 	int takes_clock;          /* run once for each clock */
 	int only_one_thread;
 	int only_bench_layout;    /* the inline lane knows no other */
+	int queues;               /* stands still for a time slice at every turn with more threads than processors */
 	int (*make)(struct bench_subject *subject);
 	uint64_t (*loop)(struct bench_subject *subject, void *local, uint64_t count);
 	void (*drop)(struct bench_subject *subject);

@@ -165,7 +165,7 @@ put_ticks(FILE *file, const json_t *ticks)
 		.title = "Lead over time",
 		.says = says,
 		.x = {"time, ms", CHART_LINEAR, NULL},
-		.y = {"lead of the last ID over the clock, ms", CHART_LINEAR, NULL},
+		.y = {"lead of the last ID, ms", CHART_LINEAR, NULL},
 	};
 	struct chart ids = {
 		.id = "ids-per-tick",

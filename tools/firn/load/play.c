@@ -28,16 +28,28 @@ struct play {
 	uint64_t lead_most;    /* ticks */
 	uint64_t first_tick;
 	uint64_t last_tick;    /* of the IDs so far */
+	/*
+	 * Where the clock would stand if nobody had waited: what the calls themselves take is the
+	 * machine's doing, and only what an ID is later than this was added by the layout.
+	 */
+	int64_t idle_ns;
+	int64_t call_ns;       /* when the last call ended */
 	struct timeline *timeline;
 };
 
 static int64_t
-wall_ms(void)
+wall_ns(void)
 {
 	struct timespec now;
 
 	(void)clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static int64_t
+wall_ms(void)
+{
+	return wall_ns() / 1000000;
 }
 
 /* Wait for a millisecond to begin; returns the one that has. */
@@ -102,42 +114,53 @@ ahead(uint64_t tick, uint64_t of)
 	return tick > of ? tick - of : 0;
 }
 
-/* The next ID, waited for if that is the policy: shards and blocks have no call that waits. */
+/* The next ID, waited for if that is the policy: shards and blocks have no call that waits. Keeps idle_ns. */
 static int
 next(struct play *play, uint64_t *id)
 {
+	int64_t waited_ns = 0;
 	int error;
 
 	while ((error = subject_next(&play->subject, id)) == FIRN_E_EXHAUSTED && play->waits) {
 		struct timespec pause = {0, 50000};
+		int64_t from_ns = wall_ns();
 
 		(void)nanosleep(&pause, NULL);
+		waited_ns += wall_ns() - from_ns;
 	}
+	int64_t now_ns = wall_ns();
+
+	play->idle_ns += now_ns - play->call_ns - waited_ns;
+	play->call_ns = now_ns;
 	return error;
 }
 
-/* One ID that was due in a tick. FIRN_OK or an error; a refusal is counted and no error. */
+/* One ID. FIRN_OK or an error; a refusal is counted and no error. */
 static int
-play_one(struct play *play, uint64_t due_tick)
+play_one(struct play *play)
 {
 	const struct firn_layout *layout = play->wish->layout;
 	struct firn_parts parts;
 	uint64_t now_tick = 0;
+	uint64_t idle_tick = 0;
 	uint64_t id;
-	int error = firn_layout_tick(layout, wall_ms(), &now_tick);
+	int error = next(play, &id);
 
 	play->asked++;
-	if (error == FIRN_OK)
-		error = next(play, &id);
 	if (error == FIRN_E_EXHAUSTED || error == FIRN_E_CLOCK_BACK) {
 		play->refused++;
 		return FIRN_OK;
 	}
+	/* Clocks are read after the call: a tick that began within it is not taken for a lead. */
 	if (error == FIRN_OK)
 		error = firn_layout_split(layout, id, &parts);
+	if (error == FIRN_OK)
+		error = firn_layout_tick(layout, play->call_ns / 1000000, &now_tick);
+	if (error == FIRN_OK)
+		error = firn_layout_tick(layout, play->idle_ns / 1000000, &idle_tick);
 	if (error != FIRN_OK)
 		return error;
-	uint64_t delay = ahead(parts.tick, due_tick);
+	uint64_t delay = ahead(parts.tick, idle_tick);
 	uint64_t lead = ahead(parts.tick, now_tick);
 
 	play->delays[delay < DELAYS ? delay : DELAYS - 1]++;
@@ -162,6 +185,22 @@ stay(cpu_set_t *before)
 	}
 }
 
+/* Wait for a millisecond. 1 if it began more than one too late. */
+static size_t
+begin_ms(struct play *play, int64_t due_ms)
+{
+	int is_behind = wall_ms() >= due_ms;
+	int64_t began_ms = await(due_ms);
+
+	play->call_ns = wall_ns();
+	/* Late by what was waited for: not idle later than it was due. Else by the machine. */
+	if (!is_behind)
+		play->idle_ns = play->call_ns;
+	else if (play->idle_ns < due_ms * 1000000)
+		play->idle_ns = due_ms * 1000000;
+	return began_ms > due_ms + 1;
+}
+
 static int
 play_all(struct play *play, const struct arrivals *arrivals, double *late)
 {
@@ -180,12 +219,14 @@ play_all(struct play *play, const struct arrivals *arrivals, double *late)
 	for (; error == FIRN_OK && ms < arrivals->ms && (double)ms < played_ms &&
 	       (double)(wall_ms() - start_ms) < 2 * played_ms;
 	     ms++) {
-		uint64_t due_tick = play->first_tick + ms / layout->tick_ms;
-
-		behind += await(start_ms + (int64_t)ms) > start_ms + (int64_t)ms + 1;
+		behind += begin_ms(play, start_ms + (int64_t)ms);
 		for (uint32_t i = 0; i < arrivals->count[ms] && error == FIRN_OK; i++)
-			error = play_one(play, due_tick);
-		timeline_lead(play->timeline, ms, (double)ahead(play->last_tick, due_tick) * layout->tick_ms);
+			error = play_one(play);
+		uint64_t now_tick = play->last_tick;
+
+		if (error == FIRN_OK)
+			error = firn_layout_tick(layout, wall_ms(), &now_tick);
+		timeline_lead(play->timeline, ms, (double)ahead(play->last_tick, now_tick) * layout->tick_ms);
 	}
 	*late = ms == 0 ? 0 : (double)behind / (double)ms;
 	return error;

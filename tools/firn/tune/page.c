@@ -173,28 +173,36 @@ put_beside(FILE *file, const json_t *answer)
 static void
 put_lead(FILE *file, const json_t *answer)
 {
-	const json_t *best = json_array_get(json_object_get(answer, "layouts"), 0);
+	static const struct {
+		const char *key;
+		const char *name[TUNE_BEST];
+	} lines[] = {
+		{"simulated_timeline", {"layout 1, simulated", "layout 2, simulated", "layout 3, simulated"}},
+		{"measured_timeline", {"layout 1, measured", "layout 2, measured", "layout 3, measured"}},
+	};
 	struct chart chart = {
 		.id = "lead",
-		.title = "Lead over time, the best layout",
+		.title = "Lead over time",
 		.says = "How far the last ID lies ahead of the clock: it grows with a burst and is paid back while the load is below "
-		        "the ceiling.",
+		        "the ceiling. Dashed: simulated.",
 		.x = {"time, ms", CHART_LINEAR, NULL},
 		.y = {"lead, ms", CHART_LINEAR, NULL},
 	};
-	static const char *const keys[] = {"simulated_timeline", "measured_timeline"};
-	static const char *const names[] = {"simulated", "measured"};
+	size_t rank;
+	json_t *c;
 
-	for (unsigned i = 0; i < 2; i++) {
-		struct chart_series *series = chart_add(&chart, names[i], CHART_LINE);
-		size_t index;
-		json_t *point;
+	json_array_foreach(json_object_get(answer, "layouts"), rank, c)
+		for (unsigned i = 0; i < 2; i++) {
+			struct chart_series *series = chart_add(&chart, lines[i].name[rank], CHART_LINE);
+			size_t index;
+			json_t *point;
 
-		json_array_foreach(json_object_get(json_object_get(best, keys[i]), "lead_ms"), index, point)
-			chart_point(series, json_number_value(json_array_get(point, 0)), json_number_value(json_array_get(point, 1)));
-		if (series != NULL)
-			series->is_reference = i == 0;
-	}
+			json_array_foreach(json_object_get(json_object_get(c, lines[i].key), "lead_ms"), index, point)
+				chart_point(series, json_number_value(json_array_get(point, 0)),
+				            json_number_value(json_array_get(point, 1)));
+			if (series != NULL)
+				series->is_reference = i == 0;
+		}
 	chart_write(file, &chart);
 	chart_clear(&chart);
 }
