@@ -107,7 +107,7 @@ def percentiles(page, latency):
         parts = [part for part, _ in latency[key]["curve_ns"]]
         values = [ns for _, ns in latency[key]["curve_ns"]]
         assert parts == sorted(parts) and values == sorted(values) and parts[0] == 0 and parts[-1] < 1
-        assert all(abs(float(x[:-2]) / 100 - part) < 1e-3 for (x, _), part in zip(points, parts)), points
+        assert all(abs(float(x[:-2]) / 100 - part) < 0.01 * (1 - part) for (x, _), part in zip(points, parts)), points
     # By number of nines: half of what is left is always the same distance on.
     at = [float(p.split(",")[0]) for p in lines(chart)[0]]
     steps = [at[i + 5] - at[i] for i in range(0, len(at) - 5, 5)]

@@ -266,10 +266,9 @@ put_table(FILE *file, const struct chart *chart, double *x, size_t count)
 	}
 	(void)fputs("</tr></thead><tbody>\n", file);
 	for (size_t i = 0; i < kept; i++) {
-		char text[24];
-
+		/* Digits enough to tell neighbours apart. */
 		if (chart->x.scale == CHART_NINES)
-			(void)fprintf(file, "<tr><td class=\"n\">%s</td>", axis_text(&chart->x, x[i], text));
+			(void)fprintf(file, "<tr><td class=\"n\">%.*f %%</td>", 1 + (int)-log10(1 - x[i]), x[i] * 100);
 		else
 			(void)fprintf(file, "<tr><td class=\"n\">%.9g</td>", x[i]);
 		for (size_t k = 0; k < chart->count; k++)
