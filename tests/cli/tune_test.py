@@ -167,10 +167,14 @@ def test_what_was_measured_stands_beside_what_was_predicted():
 
 
 def test_the_table_says_what_the_object_says():
-    call = ("--nodes", "400", "--rate", "1", "--measure", "0", "--trace", trace([0, 40000, 3] + [10] * 200))
+    call = ("--nodes", "100000", "--rate", "1", "--years", "60", "--lead", "100", "--measure", "0", "--trace",
+            trace([0, 90000, 3] + [10] * 5000))
     rows = [l.split() for l in firn("tune", *call).stdout.splitlines() if l.startswith("  predicted ")]
     said = [l["predicted"] for l in tune(*call)["layouts"]]
     assert len(rows) == len(said) == 3
+    # Figures that could be mistaken for each other differ somewhere.
+    for one, other in (("delay_p99_ms", "delay_most_ms"), ("delay_most_ms", "lead_most_ms"), ("stall_probability", "refused")):
+        assert any(p[one] != p[other] for p in said), (one, other, said)
     for row, predicted in zip(rows, said):
         assert [row[1], row[3], row[5], row[7], row[9]] == [
             "%.4f" % (predicted["stall_probability"] * 100), "%.0f" % predicted["delay_p99_ms"],

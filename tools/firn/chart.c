@@ -211,6 +211,8 @@ put_notes(const struct drawing *d)
 {
 	for (size_t i = 0; i < d->chart->note_count; i++) {
 		const struct chart_note *note = &d->chart->note[i];
+		/* Above, right, left: rings that touch keep their words apart. */
+		double aside = (double[]){0, 15, -15}[i % 3];
 		size_t index = 0;
 
 		while (index < d->chart->count && d->chart->series[index] != note->series)
@@ -219,7 +221,7 @@ put_notes(const struct drawing *d)
 		double y = y_of(d, note->series, note->point);
 
 		(void)fprintf(d->file, "<circle class=\"ring\" cx=\"%.1f\" cy=\"%.1f\" r=\"9\"/><text x=\"%.1f\" y=\"%.1f\" "
-		                       "text-anchor=\"middle\">", x, y, x, y - 13);
+		                       "text-anchor=\"middle\">", x, y, x + aside, i % 3 == 0 ? y - 13 : y - 4);
 		page_text(d->file, note->text);
 		(void)fputs("</text>\n", d->file);
 	}

@@ -80,7 +80,7 @@ print_candidate(const json_t *c)
 {
 	(void)printf("\n%s%s%s\n", bold(), json_string_value(json_object_get(json_object_get(c, "layout"), "text")), plain());
 	print_outcome("predicted", json_object_get(c, "predicted"));
-	print_outcome("predicted of what's played", json_object_get(c, "predicted_of_the_played"));
+	print_outcome("predicted of the played", json_object_get(c, "predicted_of_the_played"));
 	print_outcome("measured", json_object_get(c, "measured"));
 	(void)printf("  lasts %.1f years; %.0f IDs a second a node at most\n", real_of(c, "life_years"),
 	             real_of(c, "ceiling_per_node_per_second"));
