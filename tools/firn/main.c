@@ -17,7 +17,7 @@ static const char help[] =
 	"  firn clock                    clocks of this host: resolution, cost, health\n"
 	"  firn state show|check|adopt   look at a state file\n"
 	"  firn conform FILE ...         hold the library, or a port, to vector files\n"
-	"  firn bench [latency|ceiling|compare]\n"
+	"  firn bench [latency|ceiling|compare|record]\n"
 	"                                what an ID costs on this machine\n"
 	"\n"
 	"  firn COMMAND --help           options and examples of a command\n"

@@ -11,8 +11,8 @@
 
 static const char help[] =
 	"firn bench [--case GLOB] [--threads 1,2,4] [--clock NAME,...] [--repetitions N] [--seconds S]\n"
-	"           [--layout TEXT] [--lead MS] [--json] [--html FILE]\n"
-	"firn bench latency|ceiling|compare --help\n"
+	"           [--layout TEXT] [--lead MS] [--json] [--html FILE [--watch S] [--rate N]]\n"
+	"firn bench latency|ceiling|compare|record --help\n"
 	"\n"
 	"What an ID costs, lane by lane, beside the bare atomic operation and what others do. Threads are pinned, every\n"
 	"case is warmed up, and the repetitions of all cases alternate, so that a drift of the machine hits all alike.\n"
@@ -23,6 +23,9 @@ static const char help[] =
 	"  --repetitions N    of each case (default 9)\n"
 	"  --seconds S        for each repetition (default 0.1)\n"
 	"  --layout TEXT      default: 22 bits of sequence, so that no ceiling is in reach\n"
+	"  --html FILE        a page with throughput against threads, latency percentiles, lead over time, IDs per tick;\n"
+	"                     the last three from runs of --watch S seconds (default 1; 0: none) at --rate N IDs a second\n"
+	"                     (default 1000000) on --layout, or the default preset. --json has them too then\n"
 	"\n"
 	"examples:\n"
 	"  firn bench\n"
@@ -97,7 +100,8 @@ add(struct bench_result *results, size_t *count, const struct bench_case *what, 
 {
 	struct bench_result *r = &results[*count];
 
-	if (*count == RESULTS_MAX || (what->only_one_thread && threads != 1))
+	if (*count == RESULTS_MAX || (what->only_one_thread && threads != 1) ||
+	    (what->queues && (long)threads > sysconf(_SC_NPROCESSORS_ONLN)))
 		return;
 	memset(r, 0, sizeof(*r));
 	r->what = what;
@@ -158,6 +162,10 @@ struct wanted {
 	uint64_t lead_ms;
 	double seconds;
 	int own_layout; /* not the bench's */
+	/* The runs that a page shows beside code cost. */
+	const char *html;
+	double watch_s;
+	uint64_t rate;
 };
 
 static size_t
@@ -198,12 +206,47 @@ read_wanted(struct wanted *wanted, const char *threads, const char *clocks, cons
 	return layout_read(layout != NULL ? layout : BENCH_LAYOUT, &wanted->layout);
 }
 
+/* Latency and ticks, on a layout that people use: with the bench's own there would be no ceiling to see. */
 static int
-finish(const struct wanted *wanted, const struct bench_result *results, size_t count, int json, const char *html)
+watch(const struct wanted *wanted, json_t *report)
+{
+	struct firn_layout layout = wanted->layout;
+	uint32_t lead_ms = wanted->own_layout ? (uint32_t)wanted->lead_ms : 1000;
+	struct bench_latency_wish wish = {&layout, wanted->clocks[wanted->clock_count - 1], lead_ms, (double)wanted->rate,
+	                                  wanted->watch_s, 1, 0};
+	int error = FIRN_OK;
+
+	if (!wanted->own_layout && layout_read(NULL, &layout) != EXIT_OK)
+		return FIRN_E_LAYOUT;
+	for (unsigned i = 0; i < wanted->thread_count; i++)
+		if (wanted->threads[i] == 2)
+			wish.threads = 2;
+	/* A manual clock stands still: it has no latency of its own and soon no IDs. */
+	if (wish.clock_kind == FIRN_CLOCK_MANUAL)
+		wish.clock_kind = FIRN_CLOCK_REALTIME;
+	json_t *latency = bench_latency_json(&wish, &error);
+
+	if (error == FIRN_OK)
+		(void)json_object_set_new(report, "latency", latency);
+	json_t *ticks = error == FIRN_OK ? bench_ticks_json(&layout, lead_ms, (double)wanted->rate, wanted->watch_s, &error) : NULL;
+
+	if (error == FIRN_OK)
+		(void)json_object_set_new(report, "ticks", ticks);
+	return error;
+}
+
+static int
+finish(const struct wanted *wanted, const struct bench_result *results, size_t count, int json)
 {
 	json_t *report = bench_report_json(results, count, &wanted->layout, "firn bench");
+	const char *html = wanted->html;
 	int invalid = 0;
+	int error = html != NULL && wanted->watch_s > 0 ? watch(wanted, report) : FIRN_OK;
 
+	if (error != FIRN_OK) {
+		json_decref(report);
+		return refuse(json, "latency and ticks", error);
+	}
 	for (size_t i = 0; i < count; i++)
 		invalid |= results[i].invalid != NULL;
 	if (html != NULL && bench_page_write(report, html) != 0) {
@@ -228,12 +271,14 @@ cmd_bench(int argc, char **argv)
 	static struct bench_result results[RESULTS_MAX];
 	const char *json = NULL, *glob = NULL, *threads = "1,2,4", *clocks = "manual,ticker,tsc,realtime";
 	const char *repetitions = "9", *seconds = "0.1", *layout = NULL, *lead = "4194304", *html = NULL;
+	const char *watch_text = "1", *rate = "1000000";
 	const char *want_help = NULL;
 	const struct option_spec specs[] = {
 		{"--json", NULL, &json, 1},         {"--case", NULL, &glob, 0},       {"--threads", NULL, &threads, 0},
 		{"--clock", NULL, &clocks, 0},      {"--repetitions", NULL, &repetitions, 0},
 		{"--seconds", NULL, &seconds, 0},   {"--layout", NULL, &layout, 0},   {"--lead", NULL, &lead, 0},
-		{"--html", NULL, &html, 0},         {"--help", "-h", &want_help, 1},
+		{"--html", NULL, &html, 0},         {"--watch", NULL, &watch_text, 0}, {"--rate", NULL, &rate, 0},
+		{"--help", "-h", &want_help, 1},
 	};
 	struct wanted wanted;
 
@@ -243,12 +288,22 @@ cmd_bench(int argc, char **argv)
 		return cmd_bench_latency(argc - 1, argv + 1);
 	if (argc > 1 && strcmp(argv[1], "ceiling") == 0)
 		return cmd_bench_ceiling(argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], "record") == 0)
+		return cmd_bench_record(argc - 1, argv + 1);
 	if (options_read(&argc, argv, specs, sizeof(specs) / sizeof(specs[0])) != EXIT_OK)
 		return EXIT_USAGE;
 	if (want_help != NULL)
 		return fputs(help, stdout) == EOF ? EXIT_OUTPUT : EXIT_OK;
 	if (argc != 0) {
-		complain("no subcommand '%s'; there are latency, ceiling and compare", argv[0]);
+		complain("no subcommand '%s'; there are latency, ceiling, compare and record", argv[0]);
+		return EXIT_USAGE;
+	}
+	char *end;
+
+	wanted.html = html;
+	wanted.watch_s = strtod(watch_text, &end);
+	if (*end != '\0' || !(wanted.watch_s >= 0 && wanted.watch_s <= 60) || !number_read(rate, 1, 1000000000, &wanted.rate)) {
+		complain("--watch takes 0 to 60 seconds, --rate 1 to 1000000000 IDs a second");
 		return EXIT_USAGE;
 	}
 	int code = read_wanted(&wanted, threads, clocks, repetitions, seconds, layout, lead);
@@ -261,5 +316,5 @@ cmd_bench(int argc, char **argv)
 
 	if (error != FIRN_OK)
 		return refuse(json != NULL, "bench", error);
-	return finish(&wanted, results, count, json != NULL, html);
+	return finish(&wanted, results, count, json != NULL);
 }

@@ -33,6 +33,7 @@ struct bench_case {
 	int takes_clock;          /* run once for each clock */
 	int only_one_thread;
 	int only_bench_layout;    /* the inline lane knows no other */
+	int queues;               /* stands still for a time slice at every turn with more threads than processors */
 	int (*make)(struct bench_subject *subject);
 	uint64_t (*loop)(struct bench_subject *subject, void *local, uint64_t count);
 	void (*drop)(struct bench_subject *subject);
@@ -84,12 +85,33 @@ void bench_report_print(const struct bench_result results[], size_t count, const
 /* A self-contained page of a report made by bench_report_json, with what latency and ceiling runs it holds. */
 int bench_page_write(const json_t *report, const char *path);
 
+/* Throughput, latency and ticks of a report as charts: what it holds of them. */
+void bench_charts_write(FILE *file, const json_t *report);
+
+/* What a latency run is asked for. */
+struct bench_latency_wish {
+	const struct firn_layout *layout;
+	enum firn_clock_kind clock_kind;
+	uint32_t lead_ms;
+	double rate;          /* all threads together */
+	double seconds;
+	unsigned threads;
+	int poisson;
+};
+
+/* An open-loop run beside one of empty calls; NULL after *error was set. */
+json_t *bench_latency_json(const struct bench_latency_wish *wish, int *error);
+
+/* Lead and IDs per tick under an even load with a burst in each second; NULL after *error was set. */
+json_t *bench_ticks_json(const struct firn_layout *layout, uint32_t lead_ms, double rate, double seconds, int *error);
+
 /* A clock by name. EXIT_USAGE after a message. */
 int bench_clock_read(const char *name, enum firn_clock_kind *kind);
 
 int cmd_bench_compare(int argc, char **argv);
 int cmd_bench_latency(int argc, char **argv);
 int cmd_bench_ceiling(int argc, char **argv);
+int cmd_bench_record(int argc, char **argv);
 
 /* A list of numbers such as 1,2,4. Their number, 0 after a message. */
 unsigned bench_numbers_read(const char *text, unsigned most, unsigned *numbers, unsigned room);

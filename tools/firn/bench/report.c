@@ -34,6 +34,9 @@ bench_report_json(const struct bench_result results[], size_t count, const struc
 		                        bench_spread(r->ns, r->repetitions), "ns", ns, "refused", (json_int_t)r->refused,
 		                        "cas_retries", (json_int_t)r->retries, "burnt", (json_int_t)r->burnt);
 
+		(void)json_object_set_new(one, "lane", json_string(r->what->name));
+		if (r->what->takes_clock)
+			(void)json_object_set_new(one, "clock", json_string(firn_clock_kind_name(r->clock_kind)));
 		if (r->invalid != NULL)
 			(void)json_object_set_new(one, "invalid", json_string(r->invalid));
 		else if (base > 0)

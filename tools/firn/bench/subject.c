@@ -313,19 +313,19 @@ gettimeofday_cas(struct bench_subject *s, void *local, uint64_t count)
 }
 
 const struct bench_case bench_cases[] = {
-	{"bare CAS", "load, compare-and-swap", 0, 0, 0, make_nothing, bare_cas, drop, NULL, NULL},
-	{"bare fetch-add", "fetch-add", 0, 0, 0, make_nothing, bare_add, drop, NULL, NULL},
-	{"counter", "time-stamp counter", 0, 1, 0, make_nothing, counter_alone, drop, NULL, NULL},
-	{"clock", "clock reading", 1, 1, 0, make_clock, clock_alone, drop, NULL, NULL},
-	{"next", "call, clock, fetch-add", 1, 0, 0, make_gen, stable, drop, NULL, NULL},
-	{"inline", "clock, fetch-add", 1, 0, 1, make_gen, inlined, drop, NULL, NULL},
-	{"inline CAS", "clock, compare-and-swap", 1, 0, 1, make_cas, inlined, drop, NULL, NULL},
-	{"batch 100", "a hundredth of: call, clock, fetch-add", 1, 0, 0, make_gen, batch, drop, NULL, NULL},
-	{"shards", "call, clock, store to the processor's word", 1, 0, 0, make_shards, sharded, drop, NULL, NULL},
-	{"blocks", "clock, own memory", 1, 0, 1, make_gen, blocks, drop, begin_block, end_block},
-	{"mutex", "clock_gettime under a pthread mutex", 0, 0, 0, make_mutex, mutexed, drop, NULL, NULL},
-	{"spinlock", "clock_gettime under a pthread spinlock", 0, 0, 0, make_spin, spinning, drop, NULL, NULL},
-	{"ticket lock", "clock_gettime under a ticket lock", 0, 0, 0, make_nothing, ticketed, drop, NULL, NULL},
-	{"gettimeofday CAS", "gettimeofday, compare-and-swap", 0, 0, 0, make_nothing, gettimeofday_cas, drop, NULL, NULL},
+	{"bare CAS", "load, compare-and-swap", 0, 0, 0, 0, make_nothing, bare_cas, drop, NULL, NULL},
+	{"bare fetch-add", "fetch-add", 0, 0, 0, 0, make_nothing, bare_add, drop, NULL, NULL},
+	{"counter", "time-stamp counter", 0, 1, 0, 0, make_nothing, counter_alone, drop, NULL, NULL},
+	{"clock", "clock reading", 1, 1, 0, 0, make_clock, clock_alone, drop, NULL, NULL},
+	{"next", "call, clock, fetch-add", 1, 0, 0, 0, make_gen, stable, drop, NULL, NULL},
+	{"inline", "clock, fetch-add", 1, 0, 1, 0, make_gen, inlined, drop, NULL, NULL},
+	{"inline CAS", "clock, compare-and-swap", 1, 0, 1, 0, make_cas, inlined, drop, NULL, NULL},
+	{"batch 100", "a hundredth of: call, clock, fetch-add", 1, 0, 0, 0, make_gen, batch, drop, NULL, NULL},
+	{"shards", "call, clock, store to the processor's word", 1, 0, 0, 0, make_shards, sharded, drop, NULL, NULL},
+	{"blocks", "clock, own memory", 1, 0, 1, 0, make_gen, blocks, drop, begin_block, end_block},
+	{"mutex", "clock_gettime under a pthread mutex", 0, 0, 0, 0, make_mutex, mutexed, drop, NULL, NULL},
+	{"spinlock", "clock_gettime under a pthread spinlock", 0, 0, 0, 0, make_spin, spinning, drop, NULL, NULL},
+	{"ticket lock", "clock_gettime under a ticket lock", 0, 0, 0, 1, make_nothing, ticketed, drop, NULL, NULL},
+	{"gettimeofday CAS", "gettimeofday, compare-and-swap", 0, 0, 0, 0, make_nothing, gettimeofday_cas, drop, NULL, NULL},
 };
 const size_t bench_case_count = sizeof(bench_cases) / sizeof(bench_cases[0]);

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The firn authors */
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arrivals: made from a shape and a seed, or read from a trace. */
-#include "tune.h"
+#include "load.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -73,6 +73,7 @@ arrivals_make(const struct arrival_wish *wish, size_t ms, struct arrivals *arriv
 {
 	uint64_t state = wish->seed;
 	double owed = 0;
+	size_t every = wish->burst_ms == 0 ? 1000 : wish->burst_ms;
 
 	arrivals->ms = ms;
 	arrivals->count = calloc(ms, sizeof(*arrivals->count));
@@ -89,7 +90,7 @@ arrivals_make(const struct arrival_wish *wish, size_t ms, struct arrivals *arriv
 			arrivals->count[i] = (uint32_t)owed;
 			owed -= floor(owed);
 		}
-		if (wish->burst > 0 && i % 1000 == 500)
+		if (wish->burst > 0 && i % every == every / 2)
 			arrivals->count[i] += (uint32_t)ceil(wish->burst);
 	}
 	sum_up(arrivals);
@@ -99,7 +100,7 @@ arrivals_make(const struct arrival_wish *wish, size_t ms, struct arrivals *arriv
 int
 arrivals_read(const char *path, struct arrivals *arrivals)
 {
-	FILE *file = fopen(path, "re");
+	FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
 	size_t room = 0;
 	char line[256];
 	unsigned number = 0;
