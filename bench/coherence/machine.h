@@ -22,7 +22,7 @@ struct machine {
 	picos far = 130000;     // the line from another socket
 	unsigned upgrade = 100; // per cent of a transfer that a core with a copy pays to own the line
 	picos hold = 46000;     // how long a core keeps the line before it answers a request
-	unsigned jitter = 20;   // a transfer takes up to so many per cent more or less
+	unsigned jitter = 20;   // a transfer or a slice takes up to so many per cent more or less
 	unsigned overtakes = 0; // how often in a row a near request may pass an older far one; 0: oldest first
 	picos slice = 3000000000;
 	picos turn = 2000000;  // from one thread to another on one core

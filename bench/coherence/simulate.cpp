@@ -82,6 +82,13 @@ private:
 		return z ^ (z >> 31);
 	}
 
+	picos spread(picos span)
+	{
+		const auto width = static_cast<std::uint64_t>(span / 100) * m.jitter;
+
+		return width > 0 ? span + static_cast<picos>(chance() % (2 * width + 1)) - static_cast<picos>(width) : span;
+	}
+
 	void plan(picos at, event e)
 	{
 		events.push({at, count++, e});
@@ -146,12 +153,10 @@ simulation::offer(unsigned which)
 		return;
 	}
 	const auto g = one.serve();
-	const auto width = g.span * m.jitter / 100;
-	const auto shift = width > 0 ? static_cast<picos>(chance() % static_cast<std::uint64_t>(2 * width + 1)) - width : 0;
 
 	if (g.span > 0)
 		(g.far ? out.far : out.near)++;
-	plan(now + g.span + shift, {event::arrive, which, g});
+	plan(now + spread(g.span), {event::arrive, which, g});
 	// Readers are served side by side.
 	if (one.waiting() && !one.busy())
 		plan(now, {event::offer, which, {}});
@@ -214,7 +219,7 @@ simulation::next_thread(unsigned at)
 		return;
 	c.running = c.ready.front();
 	c.ready.pop_front();
-	c.slice_end = now + m.turn + m.slice;
+	c.slice_end = now + m.turn + spread(m.slice);
 	plan(now + m.turn, {event::step, at, {}});
 }
 
@@ -373,7 +378,7 @@ simulation::run()
 	for (unsigned at : order) {
 		cores[at].running = cores[at].ready.front();
 		cores[at].ready.pop_front();
-		cores[at].slice_end = m.slice;
+		cores[at].slice_end = spread(m.slice);
 		plan(0, {event::step, at, {}});
 	}
 	while (!events.empty()) {
