@@ -55,6 +55,7 @@ line::arrive(const grant &g, picos now)
 		owner = g.to.core;
 		exclusive = true;
 		moving = false;
+		fresh = true;
 		free_at = now + all.hold;
 		copies[owner] = true;
 	} else if (g.epoch == epoch) {

@@ -58,9 +58,17 @@ public:
 		queue.push_back(r);
 	}
 
+	// The owner has had its time: a request that waits comes before its next access. The access for which
+	// the line was fetched is always made.
+	bool due(picos now) const
+	{
+		return waiting() && !fresh && now >= free_at;
+	}
+
 	// The locked instruction is not interrupted: a request waits for its end.
 	void lock_until(picos end)
 	{
+		fresh = false;
 		if (end > free_at)
 			free_at = end;
 	}
@@ -84,7 +92,7 @@ private:
 	std::vector<bool> copies;
 	std::deque<request> queue;
 	unsigned owner;
-	bool exclusive = true, moving = false;
+	bool exclusive = true, moving = false, fresh = false;
 	picos free_at = 0;
 	unsigned epoch = 0, passed = 0;
 };

@@ -20,7 +20,7 @@ struct machine {
 	picos cas = 5000;       // the CAS itself, line owned
 	picos near = 50000;     // the line from a core of this socket
 	picos far = 130000;     // the line from another socket
-	unsigned upgrade = 100; // per cent of a transfer that a core with a copy pays to own the line
+	unsigned upgrade = 100; // per cent of a transfer that a core with a copy pays to own the line; 0: a load fetches it owned
 	picos hold = 46000;     // how long a core keeps the line before it answers a request
 	unsigned jitter = 20;   // a transfer or a slice takes up to so many per cent more or less
 	unsigned overtakes = 0; // how often in a row a near request may pass an older far one; 0: oldest first

@@ -133,8 +133,10 @@ simulation::have(unsigned at, bool exclusive)
 	const unsigned which = line_of(at);
 	line &mine = all[which];
 
-	if (exclusive ? mine.owned_by(at) : mine.copy_at(at))
+	if (exclusive ? mine.owned_by(at) && !mine.due(now) : mine.copy_at(at))
 		return true;
+	// Where owning costs a reader nothing more, a load of a line that others write takes it whole.
+	exclusive = exclusive || m.upgrade == 0;
 	mine.ask({at, exclusive});
 	if (!mine.busy())
 		plan(std::max(now, mine.ready()), {event::offer, which, {}});

@@ -206,6 +206,35 @@ far_costs_more_and_near_first_is_less_fair()
 	CHECK(nearest.span_ns(1) > oldest.span_ns(1));
 }
 
+// A thread that does nothing but ask must not keep the line.
+void
+nobody_starves()
+{
+	for (unsigned upgrade : {0u, 100u})
+		for (picos hold : {picos{0}, picos{46000}})
+			for (auto k : {kind::add, kind::cas}) {
+				auto m = of(8, 1);
+				auto l = by(k);
+
+				m.upgrade = upgrade;
+				m.hold = hold;
+				l.own = 0;
+				CHECK(simulate(m, l, with(8)).jain() > 0.9);
+			}
+}
+
+// A lost swap for each time that the line is fetched: so it was measured, too.
+void
+a_run_has_one_retry()
+{
+	auto m = of(8, 1);
+
+	m.upgrade = 0;
+	const auto r = simulate(m, by(kind::cas), with(8));
+
+	CHECK(r.retries_per_id() > 0.5 / r.run() && r.retries_per_id() < 2 / r.run());
+}
+
 // The closed form of the simplest case: two cores, no jitter, one transfer for each run.
 void
 two_cores_follow_the_arithmetic()
@@ -259,6 +288,8 @@ main()
 	shards_scale_with_the_cores();
 	blocks_and_batches_ask_less_often();
 	far_costs_more_and_near_first_is_less_fair();
+	nobody_starves();
+	a_run_has_one_retry();
 	two_cores_follow_the_arithmetic();
 	machines_that_cannot_be_are_refused();
 	std::printf("%d failed\n", failed);
