@@ -3,8 +3,6 @@
 // Owner, copies and queue of a line.
 #include "line.h"
 
-#include <algorithm>
-
 namespace coherence {
 
 // Oldest first, or the oldest of the owner's socket as long as the oldest of all has not been passed too often.
@@ -49,14 +47,15 @@ line::serve()
 }
 
 void
-line::arrive(const grant &g, picos now)
+line::arrive(const grant &g, picos now, picos hold)
 {
 	if (g.to.exclusive) {
 		owner = g.to.core;
 		exclusive = true;
 		moving = false;
 		fresh = true;
-		free_at = now + all.hold;
+		access_end = now;
+		hold_end = now + hold;
 		copies[owner] = true;
 	} else if (g.epoch == epoch) {
 		copies[g.to.core] = true;

@@ -3,6 +3,7 @@
 // One cache line: who owns it, who has a copy, who waits for it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -62,25 +63,25 @@ public:
 	// the line was fetched is always made.
 	bool due(picos now) const
 	{
-		return waiting() && !fresh && now >= free_at;
+		return waiting() && !fresh && now >= ready();
 	}
 
 	// The locked instruction is not interrupted: a request waits for its end.
 	void lock_until(picos end)
 	{
 		fresh = false;
-		if (end > free_at)
-			free_at = end;
+		access_end = end;
 	}
 
-	// The moment from which the owner answers.
+	// The moment from which the owner answers: its time is over, or it has left the line alone for as long
+	// as an access takes.
 	picos ready() const
 	{
-		return free_at;
+		return std::max(access_end, std::min(hold_end, access_end + all.add));
 	}
 
 	grant serve();
-	void arrive(const grant &g, picos now);
+	void arrive(const grant &g, picos now, picos hold);
 
 	std::uint64_t value = 0;
 	bool locked = false; // the mutex that lies on the line
@@ -93,7 +94,7 @@ private:
 	std::deque<request> queue;
 	unsigned owner;
 	bool exclusive = true, moving = false, fresh = false;
-	picos free_at = 0;
+	picos access_end = 0, hold_end = 0;
 	unsigned epoch = 0, passed = 0;
 };
 

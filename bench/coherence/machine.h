@@ -18,11 +18,12 @@ struct machine {
 	picos add = 5700;       // a fetch-add on a line that this core owns, with the loop around it
 	picos load = 700;       // the load before a CAS, line at hand
 	picos cas = 5000;       // the CAS itself, line owned
-	picos near = 50000;     // the line from a core of this socket
-	picos far = 130000;     // the line from another socket
-	unsigned upgrade = 100; // per cent of a transfer that a core with a copy pays to own the line; 0: a load fetches it owned
-	picos hold = 46000;     // how long a core keeps the line before it answers a request
-	unsigned jitter = 20;   // a transfer or a slice takes up to so many per cent more or less
+	picos near = 140000;    // the line from a core of this socket
+	picos far = 300000;     // the line from another socket
+	unsigned upgrade = 0;   // per cent of a transfer that a core with a copy pays to own the line; 0: a load fetches it owned
+	picos hold = 90000;     // how long a core keeps the line before it answers a request
+	picos ahead = 50000;    // own work that the load of the next operation can pass
+	unsigned jitter = 20;   // a transfer, a hold or a slice takes up to so many per cent more or less
 	unsigned overtakes = 0; // how often in a row a near request may pass an older far one; 0: oldest first
 	picos slice = 3000000000;
 	picos turn = 2000000;  // from one thread to another on one core
@@ -38,7 +39,7 @@ struct machine {
 	{
 		if (cores < 1 || cores > 1024 || sockets < 1 || sockets > cores)
 			throw std::invalid_argument("a machine has 1 to 1024 cores and 1 to that many sockets");
-		if (add < 1 || load < 0 || cas < 1 || near < 0 || far < near || hold < 0 || slice < 1 || turn < 0 || futex < 0 ||
+		if (add < 1 || load < 0 || cas < 1 || near < 0 || far < near || hold < 0 || ahead < 0 || slice < 1 || turn < 0 || futex < 0 ||
 		    wake < 0)
 			throw std::invalid_argument("costs are 0 or more, those of add, CAS and slice more than 0, far not below near");
 		if (upgrade > 100 || jitter > 100)

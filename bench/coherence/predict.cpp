@@ -18,8 +18,8 @@ namespace {
 
 const char *usage =
 	"usage: coherence_predict [--NAME VALUE]... [--threads N,N...] [--lanes NAME,NAME...] [--json]\n"
-	"  machine: cores sockets overtakes upgrade jitter (per cent), and in ns: add load cas near far hold slice\n"
-	"           turn futex wake\n"
+	"  machine: cores sockets overtakes upgrade jitter (per cent), and in ns: add load cas near far hold ahead\n"
+	"           slice turn futex wake\n"
 	"  lanes:   add cas shards blocks batches mutex (default: all but mutex)\n"
 	"  work:    own, shard-own, block-own, batch-own (ns for each ID), shard (ns, an access to a shard), block, batch\n"
 	"           (IDs at once)\n"
@@ -83,7 +83,7 @@ parse(int argc, char **argv)
 	std::map<std::string, unsigned *> counts{{"cores", &m.cores}, {"sockets", &m.sockets}, {"overtakes", &m.overtakes},
 		{"upgrade", &m.upgrade}, {"jitter", &m.jitter}};
 	std::map<std::string, picos *> spans{{"add", &m.add}, {"load", &m.load}, {"cas", &m.cas}, {"near", &m.near},
-		{"far", &m.far}, {"hold", &m.hold}, {"slice", &m.slice}, {"turn", &m.turn}, {"futex", &m.futex}, {"wake", &m.wake}};
+		{"far", &m.far}, {"hold", &m.hold}, {"ahead", &m.ahead}, {"slice", &m.slice}, {"turn", &m.turn}, {"futex", &m.futex}, {"wake", &m.wake}};
 	std::map<std::string, double *> numbers{{"own", &r.own}, {"shard", &r.shard}, {"shard-own", &r.shard_own},
 		{"block-own", &r.block_own}, {"batch-own", &r.batch_own}, {"block", &r.block}, {"batch", &r.batch}, {"ms", &r.ms},
 		{"seed", &r.seed}};

@@ -27,7 +27,8 @@ struct thread {
 	unsigned core = 0;
 	picos began = 0, asleep = 0;
 	std::uint64_t seen = 0;
-	unsigned left = 0; // of a block
+	unsigned left = 0;  // of a block
+	bool ahead = false; // `seen` is the load of the operation to come
 };
 
 struct core {
@@ -170,7 +171,7 @@ simulation::arrive(const event &e)
 	line &one = all[e.who];
 	const unsigned at = e.grant.to.core;
 
-	one.arrive(e.grant, now);
+	one.arrive(e.grant, now, spread(m.hold));
 	if (!e.grant.to.exclusive) {
 		// The value that was fetched is good for the load even if the copy is stale by now.
 		thread &t = threads[cores[at].running];
@@ -307,9 +308,13 @@ simulation::step(unsigned at)
 		take(at, t, m.add);
 		return;
 	case phase::load:
-		if (!have(at, false))
-			return;
-		t.seen = mine.value;
+		// The processor has loaded ahead, before its own work was done and the line was lost.
+		if (mine.copy_at(at) || !t.ahead || l.own > m.ahead) {
+			if (!have(at, false))
+				return;
+			t.seen = mine.value;
+		}
+		t.ahead = false;
 		t.phase = phase::swap;
 		plan(now + m.load, {event::step, at, {}});
 		return;
@@ -320,6 +325,8 @@ simulation::step(unsigned at)
 		access(at, m.cas);
 		if (t.seen == mine.value) {
 			take(at, t, m.cas);
+			t.seen = mine.value;
+			t.ahead = t.left == 0;
 			return;
 		}
 		// A failed CAS has fetched the line and tells the value.
