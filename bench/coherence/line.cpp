@@ -22,19 +22,28 @@ line::choose()
 	return 0;
 }
 
+// Request and answer together.
+picos
+line::span(const request &r) const
+{
+	if (r.core == owner && (exclusive || !r.exclusive))
+		return 0;
+	const picos whole = all.socket(r.core) != all.socket(owner) ? all.far : all.near;
+
+	return r.exclusive && copies[r.core] ? whole * all.upgrade / 100 : whole;
+}
+
 line::grant
-line::serve()
+line::serve(picos now)
 {
 	const auto at = choose();
 	const request r = queue[at];
 	const bool far = all.socket(r.core) != all.socket(owner);
-	picos span = far ? all.far : all.near;
+	const picos whole = span(r);
+	// One that overtakes may still be under way.
+	const picos rest = std::max<picos>(r.there - now, 0) + whole - whole * all.request / 100;
 
 	queue.erase(queue.begin() + static_cast<std::ptrdiff_t>(at));
-	if (r.core == owner && (exclusive || !r.exclusive))
-		span = 0;
-	else if (r.exclusive && copies[r.core])
-		span = span * all.upgrade / 100;
 	if (r.exclusive) {
 		// From here on nobody else reads an old value out of its cache.
 		std::fill(copies.begin(), copies.end(), false);
@@ -43,7 +52,7 @@ line::serve()
 	} else {
 		exclusive = false;
 	}
-	return {r, span, far && span > 0, value, epoch};
+	return {r, rest, far && whole > 0, value, epoch};
 }
 
 void
@@ -54,8 +63,7 @@ line::arrive(const grant &g, picos now, picos hold)
 		exclusive = true;
 		moving = false;
 		fresh = true;
-		access_end = now;
-		hold_end = now + hold;
+		free_at = now + hold;
 		copies[owner] = true;
 	} else if (g.epoch == epoch) {
 		copies[g.to.core] = true;

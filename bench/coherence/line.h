@@ -18,6 +18,7 @@ public:
 	struct request {
 		unsigned core;
 		bool exclusive;
+		picos there = 0; // when it has reached the owner
 	};
 
 	// What a request that is served costs and sees.
@@ -54,12 +55,13 @@ public:
 		return moving;
 	}
 
-	void ask(request r)
+	void ask(request r, picos now)
 	{
+		r.there = now + span(r) * all.request / 100;
 		queue.push_back(r);
 	}
 
-	// The owner has had its time: a request that waits comes before its next access. The access for which
+	// The owner has had its time: a request that has reached it comes before its next access. The access for which
 	// the line was fetched is always made.
 	bool due(picos now) const
 	{
@@ -70,17 +72,16 @@ public:
 	void lock_until(picos end)
 	{
 		fresh = false;
-		access_end = end;
+		free_at = std::max(free_at, end);
 	}
 
-	// The moment from which the owner answers: its time is over, or it has left the line alone for as long
-	// as an access takes.
+	// The moment from which the owner answers the oldest request.
 	picos ready() const
 	{
-		return std::max(access_end, std::min(hold_end, access_end + all.add));
+		return queue.empty() ? free_at : std::max(free_at, queue.front().there);
 	}
 
-	grant serve();
+	grant serve(picos now);
 	void arrive(const grant &g, picos now, picos hold);
 
 	std::uint64_t value = 0;
@@ -88,13 +89,14 @@ public:
 
 private:
 	std::size_t choose();
+	picos span(const request &r) const;
 
 	const machine &all;
 	std::vector<bool> copies;
 	std::deque<request> queue;
 	unsigned owner;
 	bool exclusive = true, moving = false, fresh = false;
-	picos access_end = 0, hold_end = 0;
+	picos free_at = 0;
 	unsigned epoch = 0, passed = 0;
 };
 

@@ -20,6 +20,7 @@ struct machine {
 	picos cas = 5000;       // the CAS itself, line owned
 	picos near = 140000;    // the line from a core of this socket
 	picos far = 300000;     // the line from another socket
+	unsigned request = 50;  // per cent of a transfer that the request takes: they pass while the owner still holds
 	unsigned upgrade = 0;   // per cent of a transfer that a core with a copy pays to own the line; 0: a load fetches it owned
 	picos hold = 90000;     // how long a core keeps the line before it answers a request
 	picos ahead = 50000;    // own work that the load of the next operation can pass
@@ -42,8 +43,8 @@ struct machine {
 		if (add < 1 || load < 0 || cas < 1 || near < 0 || far < near || hold < 0 || ahead < 0 || slice < 1 || turn < 0 || futex < 0 ||
 		    wake < 0)
 			throw std::invalid_argument("costs are 0 or more, those of add, CAS and slice more than 0, far not below near");
-		if (upgrade > 100 || jitter > 100)
-			throw std::invalid_argument("upgrade and jitter are per cents, 0 to 100");
+		if (request > 100 || upgrade > 100 || jitter > 100)
+			throw std::invalid_argument("request, upgrade and jitter are per cents, 0 to 100");
 	}
 };
 

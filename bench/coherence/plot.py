@@ -100,7 +100,7 @@ def main():
     if len(sys.argv) != 4:
         sys.stderr.write("usage: plot.py PREDICT FIT.json OUT_DIR\n")
         return 2
-    found = predictions(os.path.abspath(sys.argv[1]), parameters(load(sys.argv[2])))
+    found = predictions(os.path.abspath(sys.argv[1]), parameters(os.path.abspath(sys.argv[1]), load(sys.argv[2])))
     with open(os.path.join(sys.argv[3], "scaling.json"), "w") as out:
         json.dump(found, out, indent=1)
         out.write("\n")

@@ -18,7 +18,7 @@ namespace {
 
 const char *usage =
 	"usage: coherence_predict [--NAME VALUE]... [--threads N,N...] [--lanes NAME,NAME...] [--json]\n"
-	"  machine: cores sockets overtakes upgrade jitter (per cent), and in ns: add load cas near far hold ahead\n"
+	"  machine: cores sockets overtakes, request upgrade jitter (per cent), and in ns: add load cas near far hold ahead\n"
 	"           slice turn futex wake\n"
 	"  lanes:   add cas shards blocks batches mutex (default: all but mutex)\n"
 	"  work:    own, shard-own, block-own, batch-own (ns for each ID), shard (ns, an access to a shard), block, batch\n"
@@ -81,7 +81,7 @@ parse(int argc, char **argv)
 	request r;
 	machine &m = r.on;
 	std::map<std::string, unsigned *> counts{{"cores", &m.cores}, {"sockets", &m.sockets}, {"overtakes", &m.overtakes},
-		{"upgrade", &m.upgrade}, {"jitter", &m.jitter}};
+		{"request", &m.request}, {"upgrade", &m.upgrade}, {"jitter", &m.jitter}};
 	std::map<std::string, picos *> spans{{"add", &m.add}, {"load", &m.load}, {"cas", &m.cas}, {"near", &m.near},
 		{"far", &m.far}, {"hold", &m.hold}, {"ahead", &m.ahead}, {"slice", &m.slice}, {"turn", &m.turn}, {"futex", &m.futex}, {"wake", &m.wake}};
 	std::map<std::string, double *> numbers{{"own", &r.own}, {"shard", &r.shard}, {"shard-own", &r.shard_own},
@@ -175,8 +175,8 @@ describe(const machine &m)
 
 	std::printf("{\n  \"format\": \"firn-coherence-prediction/1\",\n  \"machine\": {\"cores\": %u, \"sockets\": %u, "
 		"\"add_ns\": %.3f, \"load_ns\": %.3f, \"cas_ns\": %.3f, \"near_ns\": %.3f, \"far_ns\": %.3f, \"hold_ns\": %.3f, "
-		"\"upgrade\": %u, \"jitter\": %u, \"overtakes\": %u},\n  \"cases\": [", m.cores, m.sockets, ns(m.add), ns(m.load),
-		ns(m.cas), ns(m.near), ns(m.far), ns(m.hold), m.upgrade, m.jitter, m.overtakes);
+		"\"request\": %u, \"upgrade\": %u, \"jitter\": %u, \"overtakes\": %u},\n  \"cases\": [", m.cores, m.sockets, ns(m.add), ns(m.load),
+		ns(m.cas), ns(m.near), ns(m.far), ns(m.hold), m.request, m.upgrade, m.jitter, m.overtakes);
 }
 
 } // namespace

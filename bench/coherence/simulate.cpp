@@ -138,7 +138,7 @@ simulation::have(unsigned at, bool exclusive)
 		return true;
 	// Where owning costs a reader nothing more, a load of a line that others write takes it whole.
 	exclusive = exclusive || m.upgrade == 0;
-	mine.ask({at, exclusive});
+	mine.ask({at, exclusive}, now);
 	if (!mine.busy())
 		plan(std::max(now, mine.ready()), {event::offer, which, {}});
 	return false;
@@ -155,7 +155,7 @@ simulation::offer(unsigned which)
 		plan(one.ready(), {event::offer, which, {}});
 		return;
 	}
-	const auto g = one.serve();
+	const auto g = one.serve(now);
 
 	if (g.span > 0)
 		(g.far ? out.far : out.near)++;

@@ -49,17 +49,18 @@ def test_bad_machines_are_refused():
 
 def test_the_recorded_host_is_predicted_within_the_stated_bound():
     rows = json.loads(check("check", PREDICT, FIT, GEN, "--json").stdout)["rows"]
-    claimed = [r for r in rows if r["claimed"]]
-    assert {r["threads"] for r in claimed} == {1, 2, 4} and len(claimed) > 30
-    # The simulator must be shown where it is wrong, too.
-    assert any(abs(r["error_percent"]) > 100 for r in rows if not r["claimed"])
+    predicted = [r for r in rows if not r["fitted"]]
+    assert {r["threads"] for r in predicted} == {1, 2, 4} and len(predicted) > 40 and len(rows) > len(predicted)
+    # What one thread costs is put in, so it must come out.
+    for r in rows:
+        assert r["threads"] > 1 or abs(r["error_percent"]) < 15, r
 
 
 def test_the_check_can_fail():
     check("check", PREDICT, FIT, GEN, "--bound", "5", code=1)
     with open(FIT) as file:
         fit = json.load(file)
-    fit["costs_ns"]["remote_fetch_add"]["median"] *= 4
+    fit["costs_ns"]["remote_fetch_add"]["median"] *= 10
     wrong = os.path.join(WORK.name, "wrong.json")
     with open(wrong, "w") as out:
         json.dump(fit, out)
