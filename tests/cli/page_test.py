@@ -134,6 +134,13 @@ def test_the_tuners_page_has_every_candidate_and_predicted_beside_measured():
     answer, page = run("layout", "tune", "--nodes", "900", "--trace", trace, "--measure", "0.2")
     chart, labels = figure(page, "trade-off")
     assert "life, years" in labels and "largest lead, ms" in labels and {"1", "2", "3"} <= set(labels)
+    # The ranks of rings that touch can still be told apart.
+    at = [(float(t.get("x")), float(t.get("y"))) for t in chart.find("svg").iter("text") if words(t) in ("1", "2", "3") and
+          t.get("text-anchor") == "middle"]
+    ranks = [p for p in at if any(abs(float(c.get("cx")) - p[0]) < 0.1 for c in chart.find("svg").iter("circle")
+                                  if c.get("class") == "ring")]
+    assert len(ranks) == 3, at
+    assert all(abs(a[0] - b[0]) > 12 or abs(a[1] - b[1]) > 12 for i, a in enumerate(ranks) for b in ranks[:i]), ranks
     table = [t for t in page.iter("table") if t.get("id") == "candidates"][0]
     said = [[c["time_bits"], c["node_bits"], c["sequence_bits"], c["tick_ms"], c["life_years"], c["node_headroom"],
              c["stall_probability"] * 100, c["delay_most_ms"], c["lead_most_ms"], c["refused"] * 100]

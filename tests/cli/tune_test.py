@@ -86,6 +86,35 @@ def test_40_billion_a_day_need_no_more_than_a_node():
     assert widths(best) == {"time": 41, "node": 11, "sequence": 11} and best["ceiling_per_node_per_second"] > rate
 
 
+def test_regions_are_a_field_with_workers_of_their_own():
+    best = plan(nodes=1024, rate=40e9 / 86400 * 4, regions=8)[0]
+    assert widths(best) == {"time": 41, "region": 3, "worker": 8, "sequence": 11}, best
+    assert best["node_headroom"] == 2 and best["doubled_nodes_fit"] and best["ceiling_per_node_per_second"] > 40e9 / 86400 * 4
+    # 15 nodes are 4 bits in one place; in three regions they are 5 a region, which takes 2 and 3 at least.
+    for said in (plan(nodes=15, rate=1000, regions=3), tune("--nodes", "15", "--rate", "1000", "--regions", "3")["layouts"]):
+        for layout in said:
+            bits = widths(layout)
+            assert bits["region"] == 2 and bits["worker"] >= 3 and sum(bits.values()) == 63, layout
+            assert layout["node_headroom"] == 2 ** bits["worker"] / 5, layout
+            # None of the three may clash within, of five that draw.
+            free = math.prod(1 - i / 2 ** bits["worker"] for i in range(5)) ** 3
+            assert abs(layout["clash_chance_random_nodes"] - (1 - free)) < 1e-9, layout
+    assert widths(plan(nodes=15, rate=1000)[0]).keys() == {"time", "node", "sequence"}
+
+
+def test_numbers_that_are_never_doubled_take_a_bit_less():
+    call = ("--nodes", "600", "--rate", "100000")
+    for deploy, bits, fits in (("none", 10, False), ("rolling", 11, True), ("blue-green", 11, True)):
+        best = tune(*call, "--deploy", deploy)["layouts"][0]
+        assert widths(best)["node"] == bits and best["doubled_nodes_fit"] == fits, (deploy, best)
+
+
+def test_a_burst_may_say_its_millisecond():
+    assert plan(nodes=400, rate=30000, burst="100000/ms") == plan(nodes=400, rate=30000, burst=100000)
+    for burst in ("/ms", "5/s", "ms", "-1/ms"):
+        assert "--burst" in firn("plan", "--nodes", "4", "--rate", "5", "--burst", burst, code=2).stderr, burst
+
+
 def test_512_pods_fit_10_bits_twice_and_513_do_not():
     assert widths(plan(nodes=512, rate=100000)[0])["node"] == 10
     assert widths(plan(nodes=513, rate=100000)[0])["node"] == 11

@@ -211,17 +211,18 @@ put_notes(const struct drawing *d)
 {
 	for (size_t i = 0; i < d->chart->note_count; i++) {
 		const struct chart_note *note = &d->chart->note[i];
-		/* Above, right, left: rings that touch keep their words apart. */
-		double aside = (double[]){0, 15, -15}[i % 3];
 		size_t index = 0;
 
 		while (index < d->chart->count && d->chart->series[index] != note->series)
 			index++;
 		double x = x_of(d, note->series, index, note->point);
 		double y = y_of(d, note->series, note->point);
+		/* Each a line higher, or lower where there is no room: the words of rings that touch do not. */
+		double words = 13 * (double)(i % 3 + 1);
+		double at = y - words < 16 ? y + words + 9 : y - words;
 
 		(void)fprintf(d->file, "<circle class=\"ring\" cx=\"%.1f\" cy=\"%.1f\" r=\"9\"/><text x=\"%.1f\" y=\"%.1f\" "
-		                       "text-anchor=\"middle\">", x, y, x + aside, i % 3 == 0 ? y - 13 : y - 4);
+		                       "text-anchor=\"middle\">", x, y, x, at);
 		page_text(d->file, note->text);
 		(void)fputs("</text>\n", d->file);
 	}

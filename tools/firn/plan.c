@@ -29,10 +29,18 @@ clash_chance(double members, double numbers)
 	return -expm1(log_none);
 }
 
+/* Bits that so many numbers need; none for a single one. */
+static unsigned
+bits_for(uint64_t numbers)
+{
+	return numbers <= 1 ? 0 : (unsigned)ceil(log2((double)numbers));
+}
+
 static void
 weigh(const struct plan_load *load, struct plan_proposal *p)
 {
-	double numbers = ldexp(1, p->layout.node_bits);
+	double members = ceil((double)load->nodes / (double)load->regions);
+	double numbers = ldexp(1, p->layout.node_bits - (int)bits_for(load->regions));
 	double per_tick = ldexp(1, p->layout.seq_bits);
 
 	p->ceiling = firn_layout_ids_per_second(&p->layout);
@@ -40,14 +48,16 @@ weigh(const struct plan_load *load, struct plan_proposal *p)
 	p->used = load->rate / (double)load->nodes / p->ceiling;
 	p->burst_nodes = ceil(load->burst / per_tick);
 	p->burst_ms = ceil(load->burst / (double)load->nodes / per_tick) * p->layout.tick_ms;
-	p->clash = clash_chance((double)load->nodes, numbers);
-	p->doubled_fits = 2.0 * (double)load->nodes <= numbers;
+	/* Regions cannot clash with each other: none of them may within. */
+	p->clash = -expm1((double)load->regions * log1p(-clash_chance(members, numbers)));
+	p->headroom = numbers / members;
+	p->doubled_fits = p->headroom >= 2;
 	/*
 	 * What hurts, in this order: no room for a rolling deploy, a burst that waits, a coarse
 	 * tick; then bits on one side that the other side lacks.
 	 */
-	p->cost = (p->doubled_fits ? 0 : 100) + 10 * log2(1 + p->burst_ms / p->layout.tick_ms) +
-	          (p->layout.tick_ms > 1 ? 5 : 0) + fabs(log2(numbers / (double)load->nodes) - 1.5) +
+	p->cost = (p->doubled_fits || load->single ? 0 : 100) + 10 * log2(1 + p->burst_ms / p->layout.tick_ms) +
+	          (p->layout.tick_ms > 1 ? 5 : 0) + fabs(log2(p->headroom) - (load->single ? 0.5 : 1.5)) +
 	          fabs(log2(p->life_years / load->years));
 }
 
@@ -64,14 +74,19 @@ static int
 try_layout(const struct plan_load *load, unsigned time_bits, unsigned node_bits, uint32_t tick_ms, int64_t epoch_ms,
            struct plan_proposal *p)
 {
-	struct firn_field field[3] = {
-		{"time", (uint8_t)time_bits, 0},
-		{"node", (uint8_t)node_bits, 0},
-		{"sequence", (uint8_t)(FIRN_LAYOUT_BITS_MAX - time_bits - node_bits), 0},
-	};
+	unsigned region_bits = bits_for(load->regions);
+	uint8_t sequence_bits = (uint8_t)(FIRN_LAYOUT_BITS_MAX - time_bits - region_bits - node_bits);
+	struct firn_field alone[] = {{"time", (uint8_t)time_bits, 0},
+	                             {"node", (uint8_t)node_bits, 0},
+	                             {"sequence", sequence_bits, 0}};
+	struct firn_field regional[] = {{"time", (uint8_t)time_bits, 0},
+	                                {"region", (uint8_t)region_bits, 0},
+	                                {"worker", (uint8_t)node_bits, 0},
+	                                {"sequence", sequence_bits, 0}};
 
 	memset(p, 0, sizeof(*p));
-	if (firn_layout_make(epoch_ms, tick_ms, field, 3, &p->layout, NULL) != FIRN_OK)
+	if (region_bits == 0 ? firn_layout_make(epoch_ms, tick_ms, alone, 3, &p->layout, NULL) != FIRN_OK
+	                     : firn_layout_make(epoch_ms, tick_ms, regional, 4, &p->layout, NULL) != FIRN_OK)
 		return 0;
 	weigh(load, p);
 	return p->life_years >= load->years && p->used <= 0.5;
@@ -82,12 +97,14 @@ size_t
 plan_search(const struct plan_load *load, int64_t epoch_ms, struct plan_proposal found[], size_t room)
 {
 	static const uint32_t ticks[] = {1, 10, 100, 1000};
-	unsigned needed = load->nodes <= 1 ? 1 : (unsigned)ceil(log2((double)load->nodes));
+	unsigned region = bits_for(load->regions);
+	unsigned members = bits_for((load->nodes + load->regions - 1) / load->regions);
+	unsigned needed = members == 0 ? 1 : members;
 	size_t count = 0;
 
 	for (size_t t = 0; t < 4; t++)
-		for (unsigned node = needed; node <= needed + 3 && node < 40; node++)
-			for (unsigned time = 20; time + node <= 60 && count < room; time++)
+		for (unsigned node = needed; node <= needed + 3 && region + node < 40; node++)
+			for (unsigned time = 20; time + region + node <= 60 && count < room; time++)
 				if (try_layout(load, time, node, ticks[t], epoch_ms, &found[count]))
 					count++;
 	qsort(found, count, sizeof(found[0]), by_cost);
@@ -97,10 +114,10 @@ plan_search(const struct plan_load *load, int64_t epoch_ms, struct plan_proposal
 static json_t *
 json_of(const struct plan_proposal *p)
 {
-	return json_pack("{s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:b}", "layout", json_layout(&p->layout), "life_years",
+	return json_pack("{s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:b}", "layout", json_layout(&p->layout), "life_years",
 	                 p->life_years, "ceiling_per_node_per_second", p->ceiling, "ceiling_used", p->used, "burst_ms",
-	                 p->burst_ms, "burst_nodes", p->burst_nodes, "clash_chance_random_nodes", p->clash,
-	                 "doubled_nodes_fit", p->doubled_fits);
+	                 p->burst_ms, "burst_nodes", p->burst_nodes, "node_headroom", p->headroom,
+	                 "clash_chance_random_nodes", p->clash, "doubled_nodes_fit", p->doubled_fits);
 }
 
 static void
@@ -141,6 +158,19 @@ plan_number(const char *name, const char *text, double min, double max, double *
 	return 1;
 }
 
+int
+plan_burst(const char *text, double *value)
+{
+	char number[64];
+	size_t length = strlen(text);
+
+	if (length > 3 && length < sizeof(number) && strcmp(text + length - 3, "/ms") == 0) {
+		(void)snprintf(number, sizeof(number), "%.*s", (int)length - 3, text);
+		text = number;
+	}
+	return plan_number("--burst", text, 0, 1e12, value);
+}
+
 /* Life is counted from the day on which the layout goes into use. */
 int64_t
 plan_epoch_ms(void)
@@ -158,14 +188,16 @@ plan_epoch_ms(void)
 int
 cmd_layout_plan(int argc, char **argv)
 {
-	const char *nodes = NULL, *rate = NULL, *burst = "0", *years = "50", *json = NULL, *want_help = NULL;
+	const char *nodes = NULL, *rate = NULL, *burst = "0", *years = "50", *regions = "1", *json = NULL, *want_help = NULL;
 	const struct option_spec specs[] = {
 		{"--nodes", NULL, &nodes, 0}, {"--rate", NULL, &rate, 0},  {"--burst", NULL, &burst, 0},
-		{"--years", NULL, &years, 0}, {"--json", NULL, &json, 1},  {"--help", "-h", &want_help, 1},
+		{"--years", NULL, &years, 0}, {"--regions", NULL, &regions, 0},
+		{"--json", NULL, &json, 1}, {"--help", "-h", &want_help, 1},
 	};
 	static struct plan_proposal found[PLAN_PROPOSALS_MAX];
-	struct plan_load load;
+	struct plan_load load = {.single = 0};
 	double number;
+	double region;
 
 	if (options_read(&argc, argv, specs, sizeof(specs) / sizeof(specs[0])) != EXIT_OK)
 		return EXIT_USAGE;
@@ -175,12 +207,14 @@ cmd_layout_plan(int argc, char **argv)
 		return cmd_layout(2, help_argv);
 	}
 	if (argc != 0 || nodes == NULL || rate == NULL) {
-		complain("plan needs --nodes and --rate, and takes --burst and --years");
+		complain("plan needs --nodes and --rate, and takes --burst, --years and --regions");
 		return EXIT_USAGE;
 	}
 	if (!plan_number("--nodes", nodes, 1, 1e12, &number) || !plan_number("--rate", rate, 0, 1e15, &load.rate) ||
-	    !plan_number("--burst", burst, 0, 1e15, &load.burst) || !plan_number("--years", years, 0.1, 1e6, &load.years))
+	    !plan_burst(burst, &load.burst) || !plan_number("--regions", regions, 1, 1e6, &region) ||
+	    !plan_number("--years", years, 0.1, 1e6, &load.years))
 		return EXIT_USAGE;
+	load.regions = (uint64_t)ceil(region);
 	load.nodes = (uint64_t)ceil(number);
 	size_t count = plan_search(&load, plan_epoch_ms(), found, sizeof(found) / sizeof(found[0]));
 

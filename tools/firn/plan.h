@@ -14,6 +14,8 @@ struct plan_load {
 	double rate;   /* IDs a second over all nodes */
 	double burst;  /* IDs within one millisecond over all nodes */
 	double years;
+	uint64_t regions; /* each with node numbers of its own; a field of the layout if there is more than one */
+	int single;       /* no deploy ever runs a node twice */
 };
 
 struct plan_proposal {
@@ -23,6 +25,7 @@ struct plan_proposal {
 	double used;          /* of the ceiling, at the even rate */
 	double burst_ms;      /* how long the burst keeps its nodes busy, spread over all of them */
 	double burst_nodes;   /* how many nodes must share it to pass within one tick */
+	double headroom;      /* numbers for each node */
 	double clash;         /* chance that random node numbers clash */
 	int doubled_fits;     /* every node twice during a rolling deploy */
 	double cost;
@@ -37,5 +40,8 @@ int64_t plan_epoch_ms(void);
 
 /* A number within [min, max]; 0 after a message. */
 int plan_number(const char *name, const char *text, double min, double max, double *value);
+
+/* --burst's value, N or N/ms. 0 after a message. */
+int plan_burst(const char *text, double *value);
 
 #endif

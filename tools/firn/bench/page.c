@@ -162,7 +162,7 @@ put_cases(FILE *file, const json_t *report)
 int
 bench_page_write(const json_t *report, const char *path)
 {
-	FILE *file = page_open(path, json_object_get(report, "cases") != NULL ? "what an ID costs" : "how long an ID takes");
+	FILE *file = page_open(path, json_object_get(report, "cases") != NULL ? "What an ID costs" : "How long an ID takes");
 
 	if (file == NULL)
 		return -1;

@@ -17,7 +17,7 @@ json_candidate(const struct candidate *c)
 	json_t *one = json_pack("{s:o, s:f, s:f, s:f, s:I, s:f, s:b, s:f, s:o}", "layout", json_layout(&c->plan.layout),
 	                        "life_years", c->plan.life_years, "ceiling_per_node_per_second", c->plan.ceiling,
 	                        "burst_nodes", c->plan.burst_nodes, "node_numbers",
-	                        (json_int_t)firn_layout_nodes(&c->plan.layout), "node_headroom", c->headroom,
+	                        (json_int_t)firn_layout_nodes(&c->plan.layout), "node_headroom", c->plan.headroom,
 	                        "doubled_nodes_fit", c->plan.doubled_fits, "clash_chance_random_nodes", c->plan.clash,
 	                        "predicted", json_outcome(&c->predicted));
 
@@ -49,7 +49,7 @@ tune_answer(const struct arrivals *arrivals, double measured_s, const struct can
 		                                           (int)layout->time_bits, "node_bits", (int)layout->node_bits,
 		                                           "sequence_bits", (int)layout->seq_bits, "tick_ms",
 		                                           (int)layout->tick_ms, "life_years", c->plan.life_years,
-		                                           "node_headroom", c->headroom, "stall_probability",
+		                                           "node_headroom", c->plan.headroom, "stall_probability",
 		                                           c->predicted.stalled, "delay_most_ms", c->predicted.most_ms,
 		                                           "lead_most_ms", c->predicted.lead_most_ms, "refused",
 		                                           c->predicted.refused));
@@ -89,7 +89,8 @@ print_candidate(const json_t *c)
 	             json_is_true(json_object_get(c, "doubled_nodes_fit")) ? "" : ": too few for a deploy that doubles them",
 	             real_of(c, "clash_chance_random_nodes") * 100);
 	if (real_of(c, "burst_nodes") > 0)
-		(void)printf("  %.0f nodes must share a burst to pass it in one tick\n", real_of(c, "burst_nodes"));
+		(void)printf("  %.0f node%s must share a burst to pass it in one tick\n", real_of(c, "burst_nodes"),
+		             real_of(c, "burst_nodes") > 1 ? "s" : "");
 	if (real_of(c, "late_ms_share") > 0.01)
 		(void)printf("  %sthis machine began %.0f %% of the milliseconds late: their IDs came in a heap%s\n", dim(),
 		             real_of(c, "late_ms_share") * 100, plain());

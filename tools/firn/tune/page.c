@@ -210,7 +210,7 @@ put_lead(FILE *file, const json_t *answer)
 int
 tune_page_write(const json_t *answer, const char *path)
 {
-	FILE *file = page_open(path, "which layout");
+	FILE *file = page_open(path, "Which layout");
 
 	if (file == NULL)
 		return -1;

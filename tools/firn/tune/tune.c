@@ -20,7 +20,7 @@ static const char help[] =
 	"\n"
 	"  --rate R       IDs a second over all nodes; one node has its share of it\n"
 	"  --burst B      IDs within a millisecond over all nodes, once a second (also B/ms); one node has its share\n"
-	"  --regions N    each region has numbers of its own for its share of the nodes\n"
+	"  --regions N    a field of the layout; each has worker numbers of its own for its share of the nodes\n"
 	"  --arrival      poisson (default), constant, or bursts:ON/OFF in ms: all of the rate in ON, then nothing for OFF\n"
 	"  --trace FILE   instead of rate and shape: IDs of one node in each millisecond, one number a line, as\n"
 	"                 'firn bench record' writes them; - is standard input\n"
@@ -38,14 +38,12 @@ static const char help[] =
 
 struct wanted {
 	struct plan_load load;
-	double regions;
 	double threads;
 	double blocks;
 	double shards;
 	double measure_s;
 	double lead_ms;
 	double seed;
-	int doubled;  /* a deploy needs each number twice */
 	struct arrival_wish wish;
 	const char *trace;
 	const char *html;
@@ -77,9 +75,8 @@ weigh(const struct wanted *wanted, struct candidate *c)
 {
 	/* IDs that wait weigh most, then what they wait; then what the plan counts: deploys, coarse ticks, unused bits. */
 	c->cost = c->plan.cost + 1000 * c->predicted.refused + 100 * c->predicted.stalled + c->predicted.p99_ms;
-	if (wanted->doubled && !c->plan.doubled_fits)
+	if (!wanted->load.single && !c->plan.doubled_fits)
 		c->cost += 1000;
-	c->headroom = (double)firn_layout_nodes(&c->plan.layout) / (double)wanted->load.nodes;
 }
 
 static size_t
@@ -152,22 +149,6 @@ measure_best(const struct wanted *wanted, const struct arrivals *arrivals, struc
 	return error;
 }
 
-/* "100000" or "100000/ms". 0 after a message. */
-static int
-read_burst(const char *text, double *burst)
-{
-	char number[64];
-	size_t length = strlen(text);
-
-	if (length > 3 && length < sizeof(number) && strcmp(text + length - 3, "/ms") == 0)
-		length -= 3;
-	if (length >= sizeof(number))
-		return plan_number("--burst", text, 0, 1e12, burst);
-	memcpy(number, text, length);
-	number[length] = '\0';
-	return plan_number("--burst", number, 0, 1e12, burst);
-}
-
 static int
 read_arrival(const char *text, struct arrival_wish *wish)
 {
@@ -192,10 +173,10 @@ read_arrival(const char *text, struct arrival_wish *wish)
 }
 
 static int
-read_deploy(const char *text, int *doubled)
+read_deploy(const char *text, int *single)
 {
-	*doubled = strcmp(text, "none") != 0;
-	if (*doubled == 0 || strcmp(text, "rolling") == 0 || strcmp(text, "blue-green") == 0)
+	*single = strcmp(text, "none") == 0;
+	if (*single || strcmp(text, "rolling") == 0 || strcmp(text, "blue-green") == 0)
 		return EXIT_OK;
 	complain("--deploy is rolling, blue-green or none, not '%s'", text);
 	return EXIT_USAGE;
@@ -261,12 +242,12 @@ tune(struct wanted *wanted, int json)
 int
 cmd_layout_tune(int argc, char **argv)
 {
-	const char *nodes = NULL, *rate = NULL, *burst = "0", *years = "50", *regions = "1", *threads = "1", *blocks = "0";
+	const char *nodes = NULL, *rate = NULL, *burst = "0", *years = "50", *regions_text = "1", *threads = "1", *blocks = "0";
 	const char *shards_text = "1", *measure = "1", *lead = "1000", *seed = "1", *arrival = "poisson", *trace = NULL;
 	const char *deploy = "rolling", *json = NULL, *html = NULL, *want_help = NULL;
 	const struct option_spec specs[] = {
 		{"--nodes", NULL, &nodes, 0},     {"--rate", NULL, &rate, 0},       {"--burst", NULL, &burst, 0},
-		{"--years", NULL, &years, 0},     {"--regions", NULL, &regions, 0}, {"--threads", NULL, &threads, 0},
+		{"--years", NULL, &years, 0},     {"--regions", NULL, &regions_text, 0}, {"--threads", NULL, &threads, 0},
 		{"--blocks", NULL, &blocks, 0},   {"--shards", NULL, &shards_text, 0},   {"--measure", NULL, &measure, 0},
 		{"--lead", NULL, &lead, 0},       {"--seed", NULL, &seed, 0},       {"--arrival", NULL, &arrival, 0},
 		{"--trace", NULL, &trace, 0},     {"--deploy", NULL, &deploy, 0},   {"--json", NULL, &json, 1},
@@ -274,6 +255,7 @@ cmd_layout_tune(int argc, char **argv)
 	};
 	struct wanted wanted;
 	double number = 0;
+	double regions = 1;
 
 	memset(&wanted, 0, sizeof(wanted));
 	if (options_read(&argc, argv, specs, sizeof(specs) / sizeof(specs[0])) != EXIT_OK)
@@ -286,16 +268,16 @@ cmd_layout_tune(int argc, char **argv)
 	}
 	if (!plan_number("--nodes", nodes, 1, 1e12, &number) ||
 	    !plan_number("--rate", rate == NULL ? "0" : rate, 0, 1e15, &wanted.load.rate) ||
-	    !read_burst(burst, &wanted.load.burst) ||
+	    !plan_burst(burst, &wanted.load.burst) ||
 	    !plan_number("--years", years, 0.1, 1e6, &wanted.load.years) ||
-	    !plan_number("--regions", regions, 1, 1e6, &wanted.regions) ||
+	    !plan_number("--regions", regions_text, 1, 1e6, &regions) ||
 	    !plan_number("--threads", threads, 1, 4096, &wanted.threads) ||
 	    !plan_number("--blocks", blocks, 0, 65536, &wanted.blocks) ||
 	    !plan_number("--shards", shards_text, 1, 1024, &wanted.shards) ||
 	    !plan_number("--measure", measure, 0, 60, &wanted.measure_s) ||
 	    !plan_number("--lead", lead, 0, 3600000, &wanted.lead_ms) ||
 	    !plan_number("--seed", seed, 0, 1e15, &wanted.seed) || read_arrival(arrival, &wanted.wish) != EXIT_OK ||
-	    read_deploy(deploy, &wanted.doubled) != EXIT_OK)
+	    read_deploy(deploy, &wanted.load.single) != EXIT_OK)
 		return EXIT_USAGE;
 	uint64_t shards = (uint64_t)wanted.shards;
 
@@ -303,8 +285,10 @@ cmd_layout_tune(int argc, char **argv)
 		complain("--shards takes a power of two, not '%s'", shards_text);
 		return EXIT_USAGE;
 	}
-	double share = ceil(number / wanted.regions) * wanted.regions;
+	/* Every region gets numbers for the same share of the nodes. */
+	double share = ceil(number / ceil(regions)) * ceil(regions);
 
+	wanted.load.regions = (uint64_t)ceil(regions);
 	wanted.load.nodes = (uint64_t)share;
 	wanted.wish.rate = wanted.load.rate / share;
 	wanted.wish.burst = wanted.load.burst / share;

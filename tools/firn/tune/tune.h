@@ -14,7 +14,6 @@
 
 struct candidate {
 	struct plan_proposal plan;
-	double headroom;            /* node numbers for each node */
 	struct outcome predicted;   /* over all arrivals */
 	int was_measured;
 	struct outcome played;      /* predicted over the part of the arrivals that was played */
