@@ -37,7 +37,7 @@ enum firn_error_class {
 	X(SEALED, -7, RENEW, "sealed", \
 	  "the generator was sealed and will never issue again; open a new one") \
 	X(FORKED, -8, RENEW, "forked", \
-	  "this generator or range belongs to the parent process; open a new one in the child") \
+	  "this generator or range belongs to the parent process; open a new one in the child, with a node number of its own") \
 	X(CLOCK, -9, OPERATOR, "clock_failed", \
 	  "the clock could not be read or returned garbage") \
 	X(UNSYNCHRONISED, -10, OPERATOR, "unsynchronised", \
@@ -105,14 +105,17 @@ enum firn_error_class {
 	X(TEXT_RANGE, -34, CALL, "text_range", \
 	  "the text stands for a number of 2^63 or more") \
 	X(TEXT_LEADING, -35, CALL, "text_leading", \
-	  "decimal text must not begin with a zero")
+	  "decimal text must not begin with a zero") \
+	X(NODE_OPEN, -36, CALL, "node_open", \
+	  "this process, or the one it was forked from, has a generator open that makes the same IDs; " \
+	  "use that one, close it first, or give this one another node number")
 
 enum firn_error {
 	FIRN_OK = 0,
 #define FIRNI_ERROR_ENUM(name, number, cls, code, text) FIRN_E_##name = (number),
 	FIRN_ERRORS(FIRNI_ERROR_ENUM)
 #undef FIRNI_ERROR_ENUM
-	FIRN_E_LAST = -35
+	FIRN_E_LAST = -36
 };
 
 #ifdef __cplusplus

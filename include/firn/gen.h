@@ -110,12 +110,19 @@ extern "C" {
  * FIRN_E_INVALID, FIRN_E_LAYOUT, FIRN_E_NODE for a bad configuration; FIRN_E_TIME_OVER if
  * the layout's time is over at the clock's reading; FIRN_E_CLOCK; FIRN_E_NO_MEMORY;
  * FIRN_E_SYSTEM (errno); FIRN_E_UNSUPPORTED; for FIRN_GEN_FILE also FIRN_E_STATE_* and
- * FIRN_E_SYNC. Private and shared opening does not block; FIRN_GEN_FILE writes to disk.
+ * FIRN_E_SYNC. FIRN_E_NODE_OPEN: a private or shared generator of this process, neither
+ * closed nor sealed, could make the same IDs (state files see to themselves). What was
+ * closed or sealed is forgotten: a successor of the same node needs start_after_ms, or a
+ * state file, or it may begin in the tick in which the other ended.
+ * Private and shared opening takes a lock for a moment; FIRN_GEN_FILE writes to disk.
  * A reading before the layout's epoch does not fail the opening, only the issuing.
  */
 FIRN_API FIRN_MUST_USE int firn_gen_open(const struct firn_gen_config *config, struct firn_gen **gen);
 
-/* The same in the caller's memory of at least firn_gen_size() bytes at firn_gen_align(). */
+/*
+ * The same in the caller's memory of at least firn_gen_size() bytes at firn_gen_align().
+ * Close it before the memory goes, else its node stays FIRN_E_NODE_OPEN.
+ */
 FIRN_API FIRN_MUST_USE int firn_gen_init(void *memory, size_t size, const struct firn_gen_config *config,
                                          struct firn_gen **gen);
 FIRN_API size_t firn_gen_size(void);
@@ -151,7 +158,8 @@ FIRN_API FIRN_MUST_USE int firn_range_next(struct firn_range *range, uint64_t *i
 /*
  * The next ID, waiting up to wait_ms of a clock that runs through suspend. Blocks: it
  * sleeps. It waits for EXHAUSTED and CLOCK_BACK, and gives up at once when the wait that
- * is needed is longer than what is left. With FIRN_GEN_FILE it also renews the mark
+ * is needed is longer than what is left (a count that the lead or the horizon can never
+ * hold is not told from one that needs time, and waits to the end). With FIRN_GEN_FILE it also renews the mark
  * itself when that is due, which writes to disk. A wait_ms of 0 is one try.
  */
 FIRN_API FIRN_MUST_USE int firn_gen_next_wait(struct firn_gen *gen, uint32_t wait_ms, uint64_t *id);
@@ -199,6 +207,7 @@ FIRN_API FIRN_MUST_USE int firn_gen_available(struct firn_gen *gen, uint64_t *co
 /* Milliseconds until the layout's time or the limit ends, whichever is first; 0 when over. */
 FIRN_API FIRN_MUST_USE int firn_gen_life(struct firn_gen *gen, uint64_t *life_ms);
 
+/* Of these three, none takes NULL. */
 FIRN_API void firn_gen_stats(const struct firn_gen *gen, struct firn_gen_stats *stats);
 FIRN_API const struct firn_layout *firn_gen_layout(const struct firn_gen *gen);
 FIRN_API uint64_t firn_gen_node(const struct firn_gen *gen);

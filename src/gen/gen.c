@@ -15,6 +15,7 @@
 
 #include "gen/fork.h"
 #include "gen/mark.h"
+#include "gen/open_list.h"
 #include "gen/state.h"
 #include "gen/words.h"
 
@@ -140,8 +141,12 @@ open_in(struct firn_gen *gen, const struct firn_gen_config *config)
 		error = FIRN_E_TIME_OVER;
 	if (error != FIRN_OK)
 		return error;
-	if (config->sharing != FIRN_GEN_FILE)
-		return open_memory_state(gen, config);
+	if (config->sharing != FIRN_GEN_FILE) {
+		error = firni_open_list_enter(gen);
+		if (error == FIRN_OK && (error = open_memory_state(gen, config)) != FIRN_OK)
+			firni_open_list_leave(gen);
+		return error;
+	}
 	gen->alive = firni_fork_no_guard();
 	return firni_mark_open(gen, config, now_ms);
 }
@@ -186,6 +191,17 @@ firn_gen_open(const struct firn_gen_config *config, struct firn_gen **gen)
 	return FIRN_OK;
 }
 
+static void
+leave_memory_state(struct firn_gen *gen)
+{
+	if (gen->state != &gen->own)
+		(void)munmap(gen->state, sizeof(struct firni_state));
+	else
+		/* A use after close meets a sealed word for as long as the memory is not used again. */
+		(void)firni_state_seal(gen->state);
+	firni_open_list_leave(gen);
+}
+
 int
 firn_gen_close(struct firn_gen *gen)
 {
@@ -195,11 +211,8 @@ firn_gen_close(struct firn_gen *gen)
 		return FIRN_OK;
 	if (gen->mark != NULL)
 		error = firni_mark_close(gen);
-	else if (gen->state != &gen->own)
-		(void)munmap(gen->state, sizeof(struct firni_state));
 	else
-		/* A use after close meets a sealed word for as long as the memory is not used again. */
-		(void)firni_state_seal(gen->state);
+		leave_memory_state(gen);
 	if (gen->allocated)
 		free(gen);
 	return error;
@@ -236,6 +249,8 @@ firn_gen_seal(struct firn_gen *gen, int64_t *end_ms)
 	if (gen == NULL)
 		return;
 	uint64_t end = firni_state_seal(gen->state);
+
+	firni_open_list_seal(gen);
 	uint64_t tick = (end + (UINT64_C(1) << gen->layout.seq_bits) - 1) >> gen->layout.seq_bits;
 
 	if (end_ms != NULL)

@@ -22,6 +22,7 @@ LEAST = ["-DLEAST_%s=1" % n for n in ("TAKES", "THREE", "LIMIT", "SEAL", "ADDS",
 
 WORD = "include/firn/detail/word.h"
 PATH = "include/firn/detail/gen.h"
+OPEN_LIST = "src/gen/open_list.c"
 MARK = "src/gen/mark.c"
 FILE = "src/gen/mark_file.c"
 
@@ -107,6 +108,12 @@ MUTANTS = [
      "last_tick > tick && last_tick - tick > (gen->lead_words >> shape->seq_bits) - 1", "last_tick > tick", "gen_test"),
     ("observe stops at the foreign word", "src/gen/gen.c",
      "if (firni_shape_id(&gen->shape, gen->node_image, word) > id)\n\t\treturn word;", "return word;", "gen_test"),
+    ("two generators of one node are not seen", OPEN_LIST, "error = FIRN_E_NODE_OPEN;", ";", "open_list_test"),
+    ("nodes of different widths are told apart by bits of one", OPEN_LIST, " & a->node_mask & b->node_mask) == 0", ") == 0",
+     "open_list_test"),
+    ("a sealed generator keeps its node", OPEN_LIST, "firni_atomic64_load(&e->sealed) == 0 && ", "", "open_list_test"),
+    ("a closed generator keeps its node", "src/gen/gen.c", "\tfirni_open_list_leave(gen);\n}\n\nint\nfirn_gen_close",
+     "}\n\nint\nfirn_gen_close", "open_list_test"),
     ("borrowed ticks are not counted", "src/gen/path.c", "if (last > reached)", "if (0)", "gen_test"),
     ("the deadline starts anew with every try", "src/gen/wait.c", "(now_ns - start_ns)", "(now_ns - now_ns)", "gen_test"),
     ("a spike enters the word", "src/clock/guard.c",

@@ -232,6 +232,7 @@ Test(clock_lane, a_child_restarts_the_ticker_for_a_shared_word_and_not_for_a_pri
 	config.clock = clock;
 	cr_assert_eq(firn_gen_open(&config, &private), FIRN_OK);
 	config.sharing = FIRN_GEN_SHARED;
+	config.node = 1;
 	cr_assert_eq(firn_gen_open(&config, &shared), FIRN_OK);
 	pid_t child = fork();
 

@@ -80,7 +80,8 @@ struct firni_state {
 	struct firni_stripe stripe[FIRNI_STRIPES];
 } FIRNI_ALIGNED(FIRNI_LINE);
 
-struct firni_mark_file; /* src/gen/mark_file.h */
+struct firni_mark_file;  /* src/gen/mark_file.h */
+struct firni_open_entry; /* src/gen/open_list.c */
 
 struct firn_gen {
 	/* Read on every call, never written after opening. */
@@ -101,6 +102,7 @@ struct firn_gen {
 	int32_t owner_pid;              /* who opened it */
 	int32_t allocated;              /* by us, rather than in the caller's memory */
 	struct firni_mark_file *mark;   /* FILE only */
+	struct firni_open_entry *open;  /* PRIVATE and SHARED: our entry among the process's generators */
 	struct firn_layout layout;
 	struct firni_state own;         /* PRIVATE: the state itself */
 } FIRNI_ALIGNED(FIRNI_LINE);
