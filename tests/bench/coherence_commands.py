@@ -8,6 +8,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import each_test  # noqa: E402
+
 PREDICT, SOURCE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 CHECK = os.path.join(SOURCE, "bench", "coherence", "coherence.py")
 FIT = os.path.join(SOURCE, "bench", "coherence", "host_fit.json")
@@ -76,13 +79,4 @@ def test_the_check_can_fail():
     check(code=2)
 
 
-FAILED = []
-for name, test in list(globals().items()):
-    if name.startswith("test_"):
-        try:
-            test()
-        except Exception as error:  # each is told, the rest go on
-            FAILED.append(name)
-            print("FAILED %s: %r" % (name, error))
-print("%d failed" % len(FAILED))
-sys.exit(1 if FAILED else 0)
+sys.exit(each_test.run(globals()))

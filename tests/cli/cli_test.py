@@ -8,10 +8,12 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import each_test  # noqa: E402
+
 FIRN = os.path.abspath(sys.argv[1])
 HOME = tempfile.TemporaryDirectory()
 ENV = dict(os.environ, XDG_STATE_HOME=HOME.name, NO_COLOR="1")
-FAILED = []
 
 
 def firn(*args, stdin=None, env=None, code=0):
@@ -303,12 +305,4 @@ def test_vectors_that_check_nothing_are_refused():
     assert "empty" in firn("conform", vectors("none.json", '{"format":"firn-vectors/1","cases":[]}'), code=2).stderr
 
 
-for name, run in sorted(globals().items()):
-    if name.startswith("test_"):
-        try:
-            run()
-            print("ok   " + name)
-        except Exception as fault:  # a test that breaks is a test that fails
-            FAILED.append(name)
-            print("FAIL %s: %s: %s" % (name, type(fault).__name__, fault))
-sys.exit(1 if FAILED else 0)
+sys.exit(each_test.run(globals()))

@@ -11,6 +11,9 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import each_test  # noqa: E402
+
 FIRN = os.path.abspath(sys.argv[1])
 WORK = tempfile.TemporaryDirectory()
 PAGE = os.path.join(WORK.name, "page.html")
@@ -175,13 +178,4 @@ def test_a_page_that_cannot_be_written_is_an_error():
     assert done.returncode == 4 and "cannot be written" in done.stderr and done.stdout == ""
 
 
-FAILED = []
-for name, test in list(globals().items()):
-    if name.startswith("test_"):
-        try:
-            test()
-        except Exception as error:  # each is told, the rest go on
-            FAILED.append(name)
-            print("FAILED %s: %r" % (name, error))
-print("%d failed" % len(FAILED))
-sys.exit(1 if FAILED else 0)
+sys.exit(each_test.run(globals()))

@@ -11,6 +11,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import each_test  # noqa: E402
+
 FIRN = os.path.abspath(sys.argv[1])
 WORK = tempfile.TemporaryDirectory()
 
@@ -210,13 +213,4 @@ def test_the_table_says_what_the_object_says():
             "%.0f" % predicted["delay_most_ms"], "%.0f" % predicted["lead_most_ms"], "%.4f" % (predicted["refused"] * 100)]
 
 
-FAILED = []
-for name, test in list(globals().items()):
-    if name.startswith("test_"):
-        try:
-            test()
-        except Exception as error:  # each is told, the rest go on
-            FAILED.append(name)
-            print("FAILED %s: %r" % (name, error))
-print("%d failed" % len(FAILED))
-sys.exit(1 if FAILED else 0)
+sys.exit(each_test.run(globals()))
