@@ -24,24 +24,26 @@ struct firni_open_entry {
 };
 
 /* A fork takes the lock too, so that a child finds the list whole; what its parent holds is not the child's. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static struct firni_open_entry *first;
+static struct {
+	pthread_mutex_t lock;
+	struct firni_open_entry *first;
+} open_list = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static pthread_once_t open_list_once = PTHREAD_ONCE_INIT;
 
 static void
 take_lock(void)
 {
-	(void)pthread_mutex_lock(&lock);
+	(void)pthread_mutex_lock(&open_list.lock);
 }
 
 static void
 give_lock(void)
 {
-	(void)pthread_mutex_unlock(&lock);
+	(void)pthread_mutex_unlock(&open_list.lock);
 }
 
 static void
-init(void)
+watch_forks(void)
 {
 	(void)pthread_atfork(take_lock, give_lock, give_lock);
 }
@@ -75,15 +77,15 @@ firni_open_list_enter(struct firn_gen *gen)
 	entry->time_shift = layout->time_shift;
 	entry->node_mask = all & ~time & ~(gen->shape.seq_mask << gen->shape.seq_shift);
 	entry->node_image = gen->node_image;
-	(void)pthread_once(&once, init);
+	(void)pthread_once(&open_list_once, watch_forks);
 	take_lock();
-	for (const struct firni_open_entry *e = first; e != NULL && error == FIRN_OK; e = e->next) {
+	for (const struct firni_open_entry *e = open_list.first; e != NULL && error == FIRN_OK; e = e->next) {
 		if (firni_atomic64_load(&e->sealed) == 0 && could_repeat(e, entry))
 			error = FIRN_E_NODE_OPEN;
 	}
 	if (error == FIRN_OK) {
-		entry->next = first;
-		first = entry;
+		entry->next = open_list.first;
+		open_list.first = entry;
 		gen->open = entry;
 	}
 	give_lock();
@@ -95,7 +97,7 @@ firni_open_list_enter(struct firn_gen *gen)
 void
 firni_open_list_leave(struct firn_gen *gen)
 {
-	struct firni_open_entry **at = &first;
+	struct firni_open_entry **at = &open_list.first;
 
 	if (gen->open == NULL)
 		return;
